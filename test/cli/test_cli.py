@@ -14,52 +14,14 @@ import subprocess
 import sys
 import tempfile
 
-from cluster_api import until
+sys.dont_write_bytecode = True
+from program import GROUP, PLATOON, ROOT, SCRATCH, expect, run, scratch  # noqa: E402
+from runner import run_tests, test  # noqa: E402
 
-PLATOON, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
 GOLDEN = os.path.join(ROOT, "test", "cli", "golden")
 COMMANDS = ["plan", "why", "validate", "simulate", "top", "install", "completion", "help"]
-PATIENCE = 120  # seconds until something that should happen counts as never
-TESTS = []
 
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def run(*args, text=None, env=None):
-    """Exit code, standard output and standard error of one call from the source folder."""
-    environment = dict(os.environ, **(env or {}))
-    done = subprocess.run([PLATOON, *args], cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE,
-                          env=environment, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
-def expect(code, *args, out="", err="", text=None):
-    """Runs and checks the exit code and that every given text (or list of texts) appears."""
-    got, stdout, stderr = run(*args, text=text)
-    assert got == code, f"{args}: exit {got}, wanted {code}\n{stdout}{stderr}"
-    for wanted, stream in ((out, stdout), (err, stderr)):
-        for part in [wanted] if isinstance(wanted, str) else wanted:
-            assert part in stream, f"{args}: {part!r} is not in:\n{stream}"
-    return stdout
-
-
-def scratch(name, content):
-    path = os.path.join(SCRATCH, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(content)
-    return path
-
-
-GROUP = """apiVersion: scheduling.run.ai/v2alpha2
-kind: PodGroup
-metadata: {name: %s}
-spec: {%s}
----
-"""
 NODE = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}\n---\n"
 POD = """apiVersion: v1
 kind: Pod
@@ -202,135 +164,6 @@ status: {allocatable: {cpu: 8, memory: 8Gi, pods: 10}, conditions: [{type: Ready
             file.write("queueLabelKey: a b\ndefaultQeue: x\n")
         expect(2, "plan", "-f", path, "--config", config, err="defaultQeue: there is no such setting; use defaultQueue")
         expect(2, "plan", "-f", path, "--config", config, err="queueLabelKey: must be the key of a label")
-
-
-def start_cluster(folder):
-    """`platoon up` with a group that fits and one that does not, and its kubeconfig once both are decided."""
-    cluster = subprocess.Popen([PLATOON, "up", "--in-memory", "--data-dir", folder, "--port", "0", "-f",
-                                "examples/up-gang.yaml", "-f", "examples/up-impossible.yaml"],
-                               cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert "listens" in cluster.stdout.readline()
-    return cluster, os.path.join(folder, "kubeconfig")
-
-
-def edited(kubeconfig, name, pattern, replacement):
-    with open(kubeconfig, encoding="utf-8") as file:
-        return scratch(name, re.sub(pattern, replacement, file.read(), flags=re.M))
-
-
-@test
-def a_live_cluster_is_read():
-    folder = os.path.join(SCRATCH, "cluster")
-    cluster, kubeconfig = start_cluster(folder)
-    try:
-        live = ("--kubeconfig", kubeconfig)
-        until("it runs", lambda: run("why", "pg/pretrain", *live)[0] == 0 and "Running" in run("why", "pod/pretrain-0", *live)[1])
-        code, out, err = run("why", "pg/pretrain", *live)
-        assert code == 0 and "zone z1 / rack z1-r" in out, out + err
-        expect(0, "why", "pod/pretrain-0", *live, out="it has node z1-r")
-        told = json.loads(run("why", "podgroup/too-wide", *live, "-o", "json")[1])
-        assert told["state"] == "Never" and told["closest"]["have"] == 4 and told["changes"], told
-        assert told["message"] == json.loads(run("why", "pod/too-wide-0", *live, "-o", "json")[1])["message"]
-        expect(1, "why", "queue/default-queue", *live, out=["RESOURCE", "default/too-wide: Never"])
-        expect(0, "plan", *live, out="2 groups: 1 placed, 1 never")
-        # A file stands in for the object of its name: without the level it fits as far as there is room.
-        smaller = scratch("smaller.yaml", GROUP % ("too-wide, namespace: default", "minMember: 1"))
-        expect(0, "plan", *live, "-f", smaller, out="1 placed, 1 placed with surplus waiting")
-        env = {"KUBECONFIG": kubeconfig}
-        assert run("plan", env=env)[0] == 0
-        expect(2, "plan", *live, "--context", "nope", err="nope")
-        wrong = edited(kubeconfig, "wrong-token", r"^    client-(certificate|key)-data:.*$", "")
-        wrong = edited(wrong, "wrong-token", r"user:$", "user:\n    token: wrong")
-        expect(2, "plan", "--kubeconfig", wrong, err="not accepted")
-        wrong = edited(kubeconfig, "wrong-ca", r"^    certificate-authority-data:.*$", "")
-        expect(2, "plan", "--kubeconfig", wrong, err="certificate")
-    finally:
-        cluster.terminate()
-        cluster.wait(timeout=PATIENCE)
-    expect(2, "plan", *live, err="is the cluster up")
-
-
-QUEUES = "".join(f"---\n{{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {{name: {name}}}, spec: {{resources: "
-                 "{gpu: {quota: -1, limit: -1}, cpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}}}}\n"
-                 for name in ("team-a", "team-b"))
-
-
-@test
-def single_pods_are_placed_by_what_their_owners_say():
-    """No PodGroup says anything about them: the commands ask the owners and the defaults, as the scheduler does."""
-    node = "---\n{apiVersion: v1, kind: Node, metadata: {name: node-1}, status: {allocatable: {cpu: 8, memory: 64Gi, pods: 20}}}\n"
-    owner = ("---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web-1, namespace: default, uid: u1, ownerReferences: "
-             "[{apiVersion: apps/v1, kind: Deployment, name: web, uid: u0, controller: true}]}}\n---\n{apiVersion: apps/v1, kind: Deployment, "
-             "metadata: {name: web, namespace: default, uid: u0, labels: {kai.scheduler/queue: team-b}}}\n")
-    pod = ("---\n{apiVersion: v1, kind: Pod, metadata: {name: web-1-x, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: "
-           "ReplicaSet, name: web-1, uid: u1, controller: true}]}, spec: {schedulerName: platoon, containers: [{name: c, image: i}]}}\n")
-    defaults = ("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: platoon-grouping-defaults, namespace: kube-system}, data: "
-                "{types: '[{\"typeName\": \"Deployment.apps\", \"priorityName\": \"urgent\"}]'}}\n---\n{apiVersion: scheduling.k8s.io/v1, "
-                "kind: PriorityClass, metadata: {name: urgent}, value: 77}\n")
-    path = scratch("owned.yaml", node + QUEUES + owner + pod + defaults)
-    group, = json.loads(expect(0, "top", "-f", path, "-o", "json"))["groups"]
-    assert (group["queue"], group["priority"]) == ("team-b", 77), group
-    assert json.loads(expect(0, "plan", "-f", path, "-o", "json"))["warnings"] == [], "all of them have an effect"
-    full = scratch("full.yaml", node + QUEUES.replace("limit: -1", "limit: 1") + owner + pod.replace("image: i", "image: i, resources: {requests: {cpu: 2}}"))
-    expect(1, "why", "pod/web-1-x", "-f", full, out="queue team-b")
-    up = subprocess.Popen([PLATOON, "up", "--in-memory", "--data-dir", os.path.join(SCRATCH, "owners"), "--port", "0", "-f", scratch(
-        "deployment.yaml", QUEUES + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: default, labels: "
-        "{kai.scheduler/queue: team-a}}, spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: "
-        "{app: web}}, spec: {schedulerName: platoon, containers: [{name: c, image: i}]}}}}\n")], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    try:
-        assert "listens" in up.stdout.readline()
-        live = ("--kubeconfig", os.path.join(SCRATCH, "owners", "kubeconfig"))
-
-        def groups():
-            return json.loads(run("top", *live, "-o", "json")[1] or "{}").get("groups", [])
-
-        until("both are bound", lambda: sum(group["bound"] for group in groups()) == 2)
-        assert [group["queue"] for group in groups()] == ["team-a", "team-a"], groups()
-        assert "Deployment" not in run("record", *live)[1], "a recording has the pods, not who made them"
-    finally:
-        up.terminate()
-        up.wait(timeout=PATIENCE)
-        up.stdout.close()
-
-
-@test
-def workloads_stand_for_their_pods():
-    nodes = "".join(f"---\n{{apiVersion: v1, kind: Node, metadata: {{name: n{i}, labels: {{rack: r{i % 2}}}}}, "
-                    "status: {allocatable: {cpu: 8, memory: 64Gi, pods: 20}}}\n" for i in range(4))
-    topology = ("---\n{apiVersion: kai.scheduler/v1alpha1, kind: Topology, metadata: {name: cluster}, "
-                "spec: {levels: [{nodeLabel: rack}]}}\n")
-    job = """---
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: train
-  namespace: team
-  annotations: {kai.scheduler/topology: cluster, kai.scheduler/segment-size: "2", %s: rack}
-spec:
-  completionMode: Indexed
-  completions: 4
-  parallelism: 4
-  template:
-    spec:
-      schedulerName: platoon
-      restartPolicy: Never
-      containers: [{name: main, image: i, resources: {requests: {cpu: "%s"}}}]
-"""
-    level = "kai.scheduler/segment-topology-required-placement"
-    file = scratch("job.yaml", nodes + topology + job % (level, "8"))
-    expect(0, "plan", "-f", file, out=["worker-1", "1 group: 1 placed. Pods: 4 to bind"])
-    expect(0, "why", "job/train", "-n", "team", "-f", file, out=["Placed: PodGroup pg-train-", "rack r0", "rack r1"])
-    file = scratch("job.yaml", nodes + topology + job % (level, "9"))
-    expect(1, "why", "jobs.batch/train", "-n", "team", "-f", file, out=["Never", "missing   cpu binds"])
-    # A dump that has the pods of the workload already is planned as it is.
-    pod = ("---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team, ownerReferences: [{apiVersion: batch/v1, "
-           "kind: Job, name: train, uid: u}]}, spec: {schedulerName: platoon, containers: [{name: main, image: i}]}}\n")
-    file = scratch("job.yaml", nodes + topology + job % (level, "8") + pod)
-    expect(0, "plan", "-f", file, out="1 group: 1 placed. Pods: 1 to bind")
-    file = scratch("job.yaml", nodes + job.replace("parallelism: 4", "parallelism: -4") % (level, "8"))
-    expect(0, "plan", "-f", file, err="Job train makes no pods")
-    file = scratch("job.yaml", nodes + job.replace("completions: 4", "completions: four") % (level, "8"))
-    expect(1, "plan", "-f", file, err="spec.completions")
 
 
 @test
@@ -621,19 +454,4 @@ def segments_are_suggested_in_every_format():
     expect(2, "suggest-segments", "-f", "examples/first-gang.yaml", err="no RoleBasedGroup")
 
 
-def main():
-    passed = failed = 0
-    for case in TESTS:
-        try:
-            case()
-            passed += 1
-        except Exception as problem:  # a broken case must not hide the others
-            failed += 1
-            print(f"FAIL {case.__name__}: {type(problem).__name__}: {problem}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
-with tempfile.TemporaryDirectory() as SCRATCH:
-    STATUS = main()
-sys.exit(STATUS)
+run_tests([])
