@@ -85,6 +85,13 @@ static void whole_gangs(void **state)
 	                    {.name = "b", .tree = "2", .pods = "- -", .after = "~n1 ~n2", .priority = 9}}},
 		{"what is reserved is bound when its place is free", "n1:1", "allocate",
 	         .groups = {{.name = "b", .tree = "1", .pods = "~n1", .after = "n1"}}},
+		{"room that is taken from pods that have not started is there at once", "n1:1 n2:1", ALL,
+	         .groups = {{.name = "a", .tree = "2", .pods = "~n1 ~n2", .after = "- -"},
+	                    {.name = "b", .tree = "2", .pods = "- -", .after = "n1 n2", .priority = 9}}},
+		{"but not when others leave for it as well", "n1:1 n2:1", ALL,
+	         .groups = {{.name = "a", .tree = "1", .pods = "~n1", .after = "-"},
+	                    {.name = "b", .tree = "1", .pods = "n2", .after = "x"},
+	                    {.name = "c", .tree = "2", .pods = "- -", .after = "~n1 ~n2", .priority = 9}}},
 	};
 	(void)state;
 	CHECK_ALL(cases);

@@ -130,6 +130,14 @@ void moved_places_nominate(struct cycle *cycle)
 	}
 }
 
+bool moved_places_nominated(const struct cycle_group *group)
+{
+	for (size_t i = 0; i < group->place_count; i++)
+		if (group->places[i].pod >= 0 && group->places[i].own)
+			return true;
+	return false;
+}
+
 bool moved_places_withdraw(struct cycle_group *group)
 {
 	bool taken = false;

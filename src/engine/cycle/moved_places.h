@@ -14,6 +14,8 @@
 
 /* Before reservations are restored: finds out which places still count, and nominates waiting pods for them. */
 void moved_places_nominate(struct cycle *cycle);
+/* Whether that nominated pods of the group. */
+bool moved_places_nominated(const struct cycle_group *group);
 /* The nominations that moved_places_nominate gave to pods of the group are taken back. False when there are none. */
 bool moved_places_withdraw(struct cycle_group *group);
 /* After reservations were restored: occupies what is left. */

@@ -64,13 +64,42 @@ static bool restore(struct cycle *cycle, struct gang *gang)
 	return true;
 }
 
+/* First what was reserved: it was decided knowing the places that are kept, and may have been taken from the groups they are for. */
 void reserve_restore(struct cycle *cycle)
 {
-	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
-		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		/* Places kept for other pods of the group do no harm to what was reserved before. */
-		if (!group->blocked && !restore(cycle, &group->gang) && moved_places_withdraw(group))
-			restore(cycle, &group->gang);
+	for (int nominated_by_places = 0; nominated_by_places < 2; nominated_by_places++)
+		for (size_t i = 0; i < cycle_work_count(cycle); i++) {
+			struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
+			if (group->blocked || moved_places_nominated(group) != (nominated_by_places == 1))
+				continue;
+			/* Places kept for other pods of the group do no harm to what was reserved before. */
+			if (!restore(cycle, &group->gang) && moved_places_withdraw(group))
+				restore(cycle, &group->gang);
+		}
+}
+
+/* Whether something is reserved, and all of it is free already. */
+static bool is_free(const struct cycle *cycle, const struct gang *gang)
+{
+	bool reserved = false, ready = true;
+	for (size_t p = 0; p < gang->pod_count && ready; p++) {
+		if (gang->pods[p].state != MEMBER_RESERVED)
+			continue;
+		reserved = true;
+		ready = fits_in_view(cycle->cluster, &gang->pods[p], VIEW_FREE);
+	}
+	return reserved && ready;
+}
+
+static void bind_reserved(struct cycle *cycle, struct gang *gang)
+{
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		struct gang_pod *pod = &gang->pods[p];
+		if (pod->state != MEMBER_RESERVED)
+			continue;
+		cluster_vacate(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
+		cluster_occupy(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
+		pod->state = MEMBER_RUNNING;
 	}
 }
 
@@ -78,21 +107,8 @@ void reserve_bind(struct cycle *cycle)
 {
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		struct gang *gang = &cycle->groups[cycle_work_at(cycle, i)].gang;
-		bool reserved = false, ready = true;
-		for (size_t p = 0; p < gang->pod_count; p++) {
-			if (gang->pods[p].state != MEMBER_RESERVED)
-				continue;
-			reserved = true;
-			ready &= fits_in_view(cycle->cluster, &gang->pods[p], VIEW_FREE);
-		}
-		for (size_t p = 0; reserved && ready && p < gang->pod_count; p++) {
-			struct gang_pod *pod = &gang->pods[p];
-			if (pod->state != MEMBER_RESERVED)
-				continue;
-			cluster_vacate(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
-			cluster_occupy(cycle->cluster, pod->pod_class, pod->node, OCCUPY_RUNNING);
-			pod->state = MEMBER_RUNNING;
-		}
+		if (is_free(cycle, gang))
+			bind_reserved(cycle, gang);
 	}
 }
 
@@ -136,15 +152,31 @@ static void reserve_again(struct cycle *cycle, struct cycle_group *group, bool r
 	}
 }
 
+/* Whether pods leave in this cycle that the group had to wait for: others that make room for it, or its own that move. */
+static bool waits_for_leavers(const struct cycle *cycle, int number)
+{
+	for (size_t i = 0; i < cycle->eviction_count; i++)
+		if (cycle->evictions[i].by == number || cycle->evictions[i].group == number)
+			return true;
+	return false;
+}
+
 void reserve_whole_gangs(struct cycle *cycle)
 {
 	/* Only groups that were looked at have pods that were bound just now. */
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
-		struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
+		int number = cycle_work_at(cycle, i);
+		struct cycle_group *group = &cycle->groups[number];
 		bool reserved = false, fresh = false;
 		for (size_t p = 0; p < group->gang.pod_count; p++) {
 			reserved |= group->gang.pods[p].state == MEMBER_RESERVED;
 			fresh |= group->gang.pods[p].state == MEMBER_RUNNING && !group->was_running[p];
+		}
+		/* Whoever made room had not started yet, so there is nothing to wait for. */
+		if (reserved && is_free(cycle, &group->gang) && !waits_for_leavers(cycle, number)) {
+			bind_reserved(cycle, &group->gang);
+			reserved = false;
+			fresh = true;
 		}
 		if (fresh)
 			reserve_again(cycle, group, reserved);

@@ -12,7 +12,7 @@ void reserve_restore(struct cycle *cycle);
 /* Binds groups whose reservations rest on free resources by now. */
 void reserve_bind(struct cycle *cycle);
 /* A gang that waits for reserved pods starts as a whole: what this cycle bound before another action moved a part of it
- * becomes a reservation too. */
+ * becomes a reservation too. One whose reservations were made in this cycle and wait for nobody is bound. */
 void reserve_whole_gangs(struct cycle *cycle);
 
 /* What is kept free for a gang that has waited too long. */
