@@ -47,6 +47,7 @@ struct fault_node {
 
 struct fault_run {
 	struct fault_options options;
+	const struct settings *settings; /* as the run begins with */
 	struct random random;
 	struct simulation *simulation;
 	struct world_invariants *invariants;
