@@ -39,6 +39,8 @@ const struct val *val_item(const struct val *list, size_t index); /* may walk th
 size_t val_count(const struct val *list_or_map);
 /* Fallback unless a string. A string may hold U+0000: the text then ends there, writing keeps it whole. */
 const char *val_str(const struct val *val, const char *fallback);
+/* Whether a string or a key in it holds U+0000; *path then says where: "metadata.labels.x", a key as far as it can be read. */
+bool val_find_nul(const struct val *val, struct buffer *path);
 bool val_bool(const struct val *val, bool fallback);
 /* 0 when it is a whole number that fits int64 (3.0 is one); -1 otherwise (*out untouched). */
 int val_int(const struct val *val, int64_t *out);

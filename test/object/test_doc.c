@@ -283,10 +283,37 @@ static void writing(void **state)
 	doc_destroy(doc);
 }
 
+static void a_nul_in_any_text_is_found(void **state)
+{
+	static const struct {
+		const char *text, *path; /* NULL: there is none */
+	} cases[] = {
+		{"{\"a\":\"b\",\"c\":[1,null,{\"d\":\"\"}]}", NULL},
+		{"{\"a\":\"\\\\u0000\"}", NULL},
+		{"\"x\\u0000\"", ""},
+		{"{\"a\":{\"b\":\"x\\u0000y\"}}", "a.b"},
+		{"{\"a\":[\"x\",{\"b\":[\"\\u0000\"]}]}", "a[1].b[0]"},
+		{"{\"a\":{\"k\\u0000k\":1}}", "a.k"},
+		{"[{\"op\":\"add\",\"value\":\"\\u0000\"}]", "[0].value"},
+		{"{\"a\":{\"b\":[1,2]},\"c\":\"\\u0000\"}", "c"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct doc *doc = parse(cases[i].text);
+		struct buffer path = {0};
+		assert_int_equal(val_find_nul(doc_root(doc), &path), cases[i].path != NULL);
+		if (cases[i].path)
+			assert_string_equal(path.length ? path.text : "", cases[i].path);
+		buffer_free(&path);
+		doc_destroy(doc);
+	}
+	assert_false(val_find_nul(NULL, NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_reached_by_path),
+		cmocka_unit_test(a_nul_in_any_text_is_found),
 		cmocka_unit_test(iteration_keeps_order),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(errors_name_the_place),

@@ -36,6 +36,19 @@ static struct doc *read_yaml(const char *text, size_t length, struct error *erro
 	return doc;
 }
 
+/* The log, indexes and messages hold texts as C does. kube-apiserver refuses the character in names and in keys, and nothing
+ * that it accepts needs it. */
+static bool holds_nul(struct api_call *call, const struct doc *doc)
+{
+	struct buffer path = {0};
+	bool found = val_find_nul(doc_root(doc), &path);
+	if (found)
+		api_refuse(call, 422, "Invalid", "%s: a text must not hold the character U+0000; leave it out",
+		           path.length ? path.text : "the body");
+	buffer_free(&path);
+	return found;
+}
+
 struct doc *api_body(struct api_call *call)
 {
 	const char *text = call->request->body;
@@ -65,5 +78,9 @@ struct doc *api_body(struct api_call *call)
 		api_refuse(call, error.code == ERROR_LIMIT ? 413 : 400,
 		           error.code == ERROR_LIMIT ? "RequestEntityTooLarge" : "BadRequest",
 		           "the body of the request cannot be read: %s", error.text);
+	if (doc && holds_nul(call, doc)) {
+		doc_destroy(doc);
+		return NULL;
+	}
 	return doc;
 }
