@@ -64,6 +64,7 @@ enum cli_option_id {
 	CLI_OPTION_MAP,
 	CLI_OPTION_COLOR,
 	CLI_OPTION_VERBOSE,
+	CLI_OPTION_TO,
 	CLI_OPTION_LOG_LEVEL,
 	CLI_OPTION_HELP,
 	CLI_OPTIONS,
@@ -126,6 +127,7 @@ struct cli_args {
 	bool webhooks, webhooks_given, service_monitor;
 	const char *config;  /* file; NULL: none */
 	const char *profile; /* RUN_PROFILE_...; NULL: that of the file, or the usual one */
+	const char *to;      /* format of a translation */
 	bool print_config, log_level_given;
 	const char *listen; /* NULL: loopback, the usual port or a free one */
 	bool leader_elect, simulate_kubelets;
@@ -210,6 +212,7 @@ int cmd_plan(struct cli_args *args);
 int cmd_why(struct cli_args *args);
 int cmd_suggest(struct cli_args *args);
 int cmd_validate(struct cli_args *args);
+int cmd_translate(struct cli_args *args);
 int cmd_simulate(struct cli_args *args);
 int cmd_up(struct cli_args *args);
 int cmd_record(struct cli_args *args);

@@ -22,6 +22,13 @@ static const char validate_text[] =
 	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, "
 	"errors\n"
 	"first. References (Topology, Queue) are judged against the other objects that were given.";
+static const char translate_text[] = "Prints groups of pods as manifests of another scheduler: KAI-Scheduler (kai), "
+				     "Kubernetes itself (native), Volcano,\n"
+				     "or batch scripts of Slurm. Reads groups of every kind that Platoon knows, "
+				     "whoever places their pods: its own, those\n"
+				     "of other schedulers, and workloads, which stand for the pods they would make. "
+				     "What has no counterpart is told on\n"
+				     "standard error, a line each, with the path of the field. Reads no cluster.";
 static const char suggest_text[] =
 	"Reads RoleBasedGroups and prints a coordination for each: a segment has the ratio of the replicas, as many "
 	"times\n"
@@ -132,6 +139,20 @@ const struct cli_command cli_commands[] = {
 		.examples = "platoon validate -f examples/first-gang.yaml\n"
 			    "platoon validate -f examples/elastic.yaml -o json",
 		.run = cmd_validate,
+	},
+	{
+		.name = "translate",
+		.operands = "",
+		.summary = "print groups as manifests of another scheduler, and what is lost",
+		.description = translate_text,
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(TO) | BIT(OUTPUT) | BIT(LOG_LEVEL),
+		.outputs = "yaml json",
+		.exits = "0  everything has a counterpart\n"
+			 "1  something is lost, an object is invalid, or there is no group\n"
+			 "2  wrong usage, or input that cannot be read",
+		.examples = "platoon translate -f examples/leaderworkerset.yaml --to native\n"
+			    "platoon translate -f examples/team-queues.yaml --to volcano",
+		.run = cmd_translate,
 	},
 	{
 		.name = "suggest-segments",

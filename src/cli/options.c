@@ -106,6 +106,7 @@ const struct cli_option cli_options[CLI_OPTIONS] = {
 	[CLI_OPTION_COLOR] = {"color", 0, "WHEN", "auto always never",
                               "colours (default auto: on a terminal, unless NO_COLOR is set)",
                               .take = option_take_colour},
+	[CLI_OPTION_TO] = {"to", 0, "SCHEDULER", "kai native volcano slurm", "what the groups become", TEXT(to)},
 	[CLI_OPTION_VERBOSE] = {"verbose", 'v', NULL, NULL, "print passed cases too", FLAG(verbose)},
 	[CLI_OPTION_LOG_LEVEL] = {"log-level", 0, "LEVEL", "error warn info debug",
                                   "what to log to standard error (default warn)", .take = option_take_log_level},

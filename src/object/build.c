@@ -164,6 +164,12 @@ void build_put_bool(struct build *build, struct node *map, const char *key, bool
 	build_put(build, map, key, build_bool(build, value));
 }
 
+void build_put_filled(struct build *build, struct node *map, const char *key, struct node *value)
+{
+	if (yyjson_mut_get_len(node_json(value)) > 0)
+		build_put(build, map, key, value);
+}
+
 void build_append(struct build *build, struct node *list, struct node *value)
 {
 	yyjson_mut_arr_append(node_json(list), value ? node_json(value) : yyjson_mut_null(build->json));

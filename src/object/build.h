@@ -25,6 +25,8 @@ void build_put(struct build *build, struct node *map, const char *key, struct no
 void build_put_string(struct build *build, struct node *map, const char *key, const char *text);
 void build_put_int(struct build *build, struct node *map, const char *key, int64_t number);
 void build_put_bool(struct build *build, struct node *map, const char *key, bool value);
+/* The same, unless it is a map or list without entries. */
+void build_put_filled(struct build *build, struct node *map, const char *key, struct node *value);
 void build_append(struct build *build, struct node *list, struct node *value);
 
 /* Turns the tree below `root` into an immutable doc. The build stays usable. */

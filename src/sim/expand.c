@@ -429,7 +429,7 @@ static void judge_groups(const struct judge *judge)
 			if (usual && text_equal(problem.path, "spec.queue"))
 				continue;
 			problem.message =
-				arena_printf(judge->arena, "its PodGroup: %s: %s", problem.path, problem.message);
+				arena_printf(judge->arena, EXPAND_ITS_GROUP "%s: %s", problem.path, problem.message);
 			problem.path = "";
 			tell(judge, workload, &problem);
 		}

@@ -14,6 +14,9 @@
 void expand_workloads(struct manifests *objects, int64_t now_ns, const struct settings *settings,
                       struct problems *problems);
 
+/* How a problem begins that is about the PodGroup which a workload would get. */
+#define EXPAND_ITS_GROUP "its PodGroup: "
+
 /* Told of something wrong with a workload that was given. Its texts are in the arena of the one who asked. */
 typedef void expand_tell(void *context, const struct manifest *workload, const struct problem *problem);
 /* Tells what is lost of groups of other schedulers, and judges the workloads among the objects by what a cluster would make of them: whether their pods can be grouped (an error if

@@ -20,7 +20,7 @@ from runner import run_tests, test  # noqa: E402
 
 UPDATE = "--update" in sys.argv
 GOLDEN = os.path.join(ROOT, "test", "cli", "golden")
-COMMANDS = ["plan", "why", "validate", "simulate", "top", "install", "completion", "help"]
+COMMANDS = ["plan", "why", "validate", "translate", "simulate", "top", "install", "completion", "help"]
 
 NODE = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 10}}}\n---\n"
 POD = """apiVersion: v1
@@ -60,7 +60,7 @@ def examples_of_the_help_run():
 @test
 def every_option_of_the_help_is_understood():
     values = {"FILE": "examples/first-gang.yaml", "FORMAT": "json", "LIST": "allocate", "STEPS": "1000", "LEVEL": "error",
-              "DURATION": "10m", "IMAGE": "platoon:1", "WHEN": "never", "BOOL": "true"}
+              "DURATION": "10m", "IMAGE": "platoon:1", "WHEN": "never", "BOOL": "true", "SCHEDULER": "kai"}
     values.update({"STRATEGY": "spread", "NAME": "default", "PROFILE": "platoon", "SHAPE": "1x1x2", "COUNT": "1", "A": "1..1"})
     operands = {"simulate": ["test/scenarios/slurm"], "completion": ["bash"], "why": ["podgroup/chat"]}
     for command in COMMANDS:
@@ -79,7 +79,8 @@ def every_option_of_the_help_is_understood():
                     expect(0, command, *random, *form, "crash" if name == "faults" else values[argument])
                     continue
                 extra = ["--once"] if command == "top" and name != "once" else []
-                file = ["-f", values["FILE"]] if command in ("plan", "why", "validate", "top") and name != "filename" else []
+                extra += ["--to", "kai"] if command == "translate" and name != "to" else []
+                file = ["-f", values["FILE"]] if command in ("plan", "why", "validate", "translate", "top") and name != "filename" else []
                 value = {"config": os.devnull, "scheduler-name": "platoon"}.get(name, values.get(argument))
                 expect(0, command, *extra, *file, *form, *([value] if argument else []), *operands.get(command, []))
 

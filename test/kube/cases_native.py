@@ -4,12 +4,14 @@ The control plane is one of its own, with the feature gates on that these groups
 """
 import contextlib
 import json
+import os
 import random
+import subprocess
 
 import kit
 from cases_claims import Controllers
 from cases_schedulers import KubeScheduler
-from control_plane import ControlPlane
+from control_plane import ROOT, ControlPlane
 from kit import Replica, apply, bound, pods_of, wait_until
 
 GATES = {
@@ -548,3 +550,14 @@ def whatever_kube_scheduler_places_is_placed(plane):
         counts["both" if root_there else "only here" if root_here else "neither"] += 1
         plane.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
     print(f"# trees that start: {counts}")
+
+
+@test_from(37, replicas=0)
+def what_is_translated_for_it_is_accepted(plane):
+    """By the API server, with its rules: the trees, gangs and pods that `platoon translate --to native` prints."""
+    plane.kubectl("create", "namespace", "team", check=False)
+    for name in ("tree", "gang", "volcano", "native", "workloads"):
+        printed = subprocess.run([kit.PLATOON, "translate", "-f", os.path.join(ROOT, "test", "cli", "translate", name + ".yaml"),
+                                  "--to", "native"], check=False, text=True, capture_output=True).stdout
+        answer = plane.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", text=printed)
+        assert answer.stdout.count("created") == printed.count("\nkind: "), (name, answer.stdout)
