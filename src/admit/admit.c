@@ -196,6 +196,14 @@ static void judge_repeated(const struct manifest *object, const struct admit_ind
 		            earlier->source ? earlier->source : "");
 }
 
+/* Those of a group come from its controller. */
+static void judge_instance(const struct manifest *object, struct problems *problems)
+{
+	if (val_count(val_path(object->object, "metadata", "ownerReferences", NULL)) == 0)
+		problem_add(problems, SEVERITY_WARNING, "kind", "write a RoleBasedGroup with one role",
+		            "no pods are made from a %s that belongs to no RoleBasedGroup", object->kind);
+}
+
 void admit_object(const struct manifest *object, const struct admit_index *index, struct problems *problems)
 {
 	enum kind_id kind = index_kind(object);
@@ -216,9 +224,7 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 	else if (kind == KIND_RBG_SET)
 		rbg_judge_set(object, index, arena, problems);
 	else if (kind == KIND_ROLE_INSTANCE || kind == KIND_ROLE_INSTANCE_SET)
-		problem_add(problems, SEVERITY_WARNING, "kind", "write a RoleBasedGroup with one role",
-		            "no pods are made from a %s: instances are part of their RoleBasedGroup here",
-		            object->kind);
+		judge_instance(object, problems);
 	else if (kind == KIND_NATIVE_GROUP || kind == KIND_NATIVE_COMPOSITE)
 		native_judge(object->object, kind == KIND_NATIVE_COMPOSITE, arena, problems);
 	else if (kind == KIND_DEVICE_CLASS)

@@ -120,9 +120,13 @@ const struct kind_row kinds_platoon[] = {
 		.rights = {{"status", "patch"}, {"finalizers", "update"}}, .simulator = SIMULATE_RBG,
 		.convert = convert_rbg_set},
 	{KINDS_RBG, {"v1alpha2"}, "roleinstances", "roleinstance", "RoleInstance",
-		CUSTOM | ROW_OWNER, .id = KIND_ROLE_INSTANCE, .short_names = {"rins"}, .columns = instance_columns},
+		CUSTOM | ROW_INSTALLED | ROW_OWNER, .id = KIND_ROLE_INSTANCE, .short_names = {"rins"}, .columns = instance_columns,
+		.mirror = MIRROR_IF_SERVED, .verbs = "get create patch delete",
+		.rights = {{"status", "patch"}, {"finalizers", "update"}}, .simulator = SIMULATE_RBG},
 	{KINDS_RBG, {"v1alpha2"}, "roleinstancesets", "roleinstanceset", "RoleInstanceSet",
-		CUSTOM_SCALED | ROW_OWNER, .id = KIND_ROLE_INSTANCE_SET, .short_names = {"ris"}, .columns = instance_set_columns,
+		CUSTOM_SCALED | ROW_INSTALLED | ROW_OWNER, .id = KIND_ROLE_INSTANCE_SET, .short_names = {"ris"},
+		.columns = instance_set_columns, .mirror = MIRROR_IF_SERVED, .verbs = "get create patch delete",
+		.rights = {{"status", "patch"}, {"finalizers", "update"}}, .simulator = SIMULATE_RBG,
 		.selector = ".status.labelSelector"},
 };
 /* clang-format on */

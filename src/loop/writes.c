@@ -56,7 +56,8 @@ struct node *writes_conditions(struct build *build, const struct val *root, cons
 			build_append(build, list, build_copy(build, item));
 	}
 	for (size_t i = 0; i < count; i++)
-		build_append(build, list, condition_node(build, root, &conditions[i], now_seconds));
+		if (conditions[i].status)
+			build_append(build, list, condition_node(build, root, &conditions[i], now_seconds));
 	return list;
 }
 

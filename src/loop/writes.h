@@ -27,7 +27,7 @@ struct node *writes_reference(struct build *build, const char *api_version, cons
 
 struct condition {
 	const char *type;
-	const char *status; /* "True", "False" */
+	const char *status; /* "True", "False"; NULL: there is none of this type any more */
 	const char *reason, *message;
 };
 

@@ -58,6 +58,12 @@ const struct schema_type schema_platoon[] = {
 		"resources:0QueueResources"},
 	{"RoleBasedGroup", "metadata:0ObjectMeta spec:0RoleBasedGroupSpec status:0a"},
 	{"RoleBasedGroupSpec", "* coordination:0a podGroupPolicy:0a roleTemplates:0a roles:0[]RoleSpec"},
+	{"RoleInstance", "metadata:0ObjectMeta spec:0RoleInstanceSpec status:0a"},
+	{"RoleInstanceComponent", "* annotations:0{}s labels:0{}s name:0s serviceName:0s size:0i template:0a"},
+	{"RoleInstanceSet", "metadata:0ObjectMeta spec:0RoleInstanceSetSpec status:0a"},
+	{"RoleInstanceSetSpec", "* minReadySeconds:0i podManagementPolicy:0s replicas:0i roleInstanceTemplate:0a "
+		"selector:0a updateStrategy:0a"},
+	{"RoleInstanceSpec", "* components:0[]RoleInstanceComponent restartPolicyConfig:0a"},
 	{"RoleSpec", "* annotations:0{}s components:0a customComponentsPattern:0a dependencies:0[]s engineRuntimes:0a labels:0{}s "
 		"leaderWorkerPattern:0a leaderWorkerSet:0a minReadySeconds:0i name:0s podManagementPolicy:0s replicas:0i "
 		"restartPolicy:0s restartPolicyConfig:0a rolloutStrategy:0a scalingAdapter:0a servicePorts:0a "

@@ -45,14 +45,26 @@ static void map_gang(struct reconciler *reconciler, void *context, const struct 
 		want_owner(reconciler, object, "RoleBasedGroup", RBG_KEY_GROUP);
 }
 
-/* Objects that a group owns concern that group. */
+/* Objects that a group owns concern that group. Those below its instances tell it by their label: whoever owned them may be
+ * gone. */
 static void map_owned(struct reconciler *reconciler, void *context, const struct store_object *object,
                       const struct store_object *old, bool deleted)
 {
 	(void)context;
 	(void)old;
 	(void)deleted;
+	const char *group = labels_get(&object->labels, RBG_GROUP_LABEL);
 	want_owner(reconciler, object, "RoleBasedGroup", RBG_KEY_GROUP);
+	if (group)
+		reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, group);
+}
+
+/* Nobody but the group itself writes their status. */
+static void map_instance(struct reconciler *reconciler, void *context, const struct store_object *object,
+                         const struct store_object *old, bool deleted)
+{
+	if (deleted || !old || metadata_is_leaving(object->root) || !same_spec(object, old))
+		map_owned(reconciler, context, object, old, deleted);
 }
 
 static void note_link(struct rbg_links *links, const struct store_object *object, const char *target, bool present)
@@ -178,6 +190,31 @@ static void check_problems(struct rbg_turn *turn)
 	}
 }
 
+/* What instances own belongs to the group as well. */
+static void add_dependents(struct rbg_turn *turn, size_t from, const struct store_type *type)
+{
+	size_t end = turn->owned.count;
+	for (size_t i = from; i < end; i++) {
+		struct store_list list;
+		if (turn->owned.items[i]->type != type)
+			continue;
+		store_dependents(turn->store, turn->owned.items[i]->uid, NULL, &list);
+		turn->owned.items = base_realloc_array((void *)turn->owned.items, turn->owned.count + list.count + 1,
+		                                       sizeof(*list.items));
+		for (size_t k = 0; k < list.count; k++)
+			turn->owned.items[turn->owned.count++] = store_object_retain(list.items[k]);
+		store_list_clear(&list);
+	}
+}
+
+static void collect_owned(struct rbg_turn *turn)
+{
+	store_dependents(turn->store, turn->object->uid, NULL, &turn->owned);
+	size_t own = turn->owned.count;
+	add_dependents(turn, 0, turn->sets);
+	add_dependents(turn, own, turn->instances);
+}
+
 /* What belongs to a role or service that is no more. Finished in the order of their names, all at once. */
 static void sweep(struct rbg_turn *turn)
 {
@@ -205,10 +242,13 @@ static void work(struct rbg_turn *turn)
 	if (!turn->blocked)
 		rbg_write_network(turn);
 	rbg_write_gangs(turn);
+	rbg_write_sets(turn);
 	rbg_write_pods(turn);
+	rbg_settle_instances(turn);
 	rbg_report(turn);
 	if (turn->failed)
 		return;
+	rbg_report_sets(turn);
 	if (!turn->blocked)
 		rbg_write_adapters(turn);
 	sweep(turn);
@@ -225,6 +265,8 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 		.pods = store_type_find(reconcile->store, "", "pods"),
 		.gangs = store_type_find(reconcile->store, KINDS_SCHEDULING, "podgroups"),
 		.revisions = store_type_find(reconcile->store, KINDS_APPS, "controllerrevisions"),
+		.sets = store_type_find(reconcile->store, RBG_GROUP, "roleinstancesets"),
+		.instances = store_type_find(reconcile->store, RBG_GROUP, "roleinstances"),
 		.now = reconcile->now_ns / CLOCK_SECOND,
 	};
 	turn.object = type ? store_peek(turn.store, type, reconcile->key.namespace_, reconcile->key.name) : NULL;
@@ -237,7 +279,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	const struct decoded_rbg *decoded = store_object_derived(turn.object, &rbg_derivation);
 	turn.spec = decoded->spec;
 	turn.problems = problems_continue(&decoded->problems, turn.arena);
-	store_dependents(turn.store, turn.object->uid, NULL, &turn.owned);
+	collect_owned(&turn);
 	turn.is_seen = arena_array(turn.arena, bool, turn.owned.count + 1);
 	turn.roles = arena_array(turn.arena, struct rbg_role_state, turn.spec.role_count);
 	for (size_t r = 0; r < turn.spec.role_count; r++) {
@@ -250,6 +292,7 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	rbg_check_runtimes(&turn);
 	work(&turn);
 	rbg_report_policies(controller, reconcile, true);
+	rbg_forget_parts(&turn);
 	store_list_clear(&turn.owned);
 	store_object_release(turn.object);
 	reconcile->again_ns = turn.again * CLOCK_SECOND;
@@ -270,6 +313,8 @@ static const struct reconciler_watch watches[] = {
 	{RBG_GROUP, "rolebasedgroupscalingadapters", RBG_KEY_GROUP, map_adapter},
 	{RBG_GROUP, "rolebasedgroups", RBG_KEY_GROUP, map_group},
 	{RBG_GROUP, "rolebasedgroupsets", RBG_KEY_SET, NULL},
+	{RBG_GROUP, "roleinstancesets", RBG_KEY_GROUP, map_instance},
+	{RBG_GROUP, "roleinstances", RBG_KEY_GROUP, map_instance},
 	{KINDS_SCHEDULING, "podgroups", RBG_KEY_GROUP, map_gang},
 	{"", "services", RBG_KEY_GROUP, map_owned},
 	{"", "pods", RBG_KEY_GROUP, map_owned},

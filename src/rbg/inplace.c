@@ -168,9 +168,9 @@ static bool change_instance(struct rbg_turn *turn, const struct rbg_role_state *
 		const char *has = labels_get(&pod->labels, RBG_LABEL_REVISION);
 		if (has && strcmp(has, role->update_revision) == 0)
 			continue;
-		struct doc *old = rbg_render(turn, role, from, instance->revision, instance->ordinal, (int64_t)i);
+		struct doc *old = rbg_render(turn, role, from, instance->revision, instance->ordinal, (int64_t)i, NULL);
 		struct doc *new =
-			rbg_render(turn, role, role->spec, role->update_revision, instance->ordinal, (int64_t)i);
+			rbg_render(turn, role, role->spec, role->update_revision, instance->ordinal, (int64_t)i, NULL);
 		fine = old && new &&
 		       (try ? differ_in_images_only(val_get(doc_root(old), "spec"), val_get(doc_root(new), "spec"))
 		            : change_pod(turn, pod, doc_root(old), doc_root(new)));

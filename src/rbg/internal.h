@@ -4,7 +4,8 @@
  *   rbg_revise    ControllerRevisions -> which revision each role is to have
  *   rbg_observe   the pods that exist -> instances by ordinal
  *   rbg_decide    instances and coordinations -> targets, partitions, what happens to each instance
- *   rbg_gangs_*   PodGroups; rbg_render: pods; rbg_network: services and the discovery file
+ *   rbg_gangs_*   PodGroups; rbg_*_sets, rbg_settle_instances: RoleInstanceSets and RoleInstances; rbg_render: pods;
+ *                 rbg_network: services and the discovery file
  *   rbg_report    status, conditions, events */
 #ifndef RBG_INTERNAL_H
 #define RBG_INTERNAL_H
@@ -62,6 +63,7 @@ struct rbg_instance {
 	bool is_broken;    /* not ready for so long that it is no mere delay */
 	bool must_restart; /* a pod of it ended, or was restarted where that counts */
 	bool is_hit;       /* the restart policy of its role has to act */
+	bool is_restarted; /* it did in this turn */
 	int64_t since;     /* seconds: the youngest pod was created */
 	enum update_action action;
 };
@@ -73,8 +75,13 @@ struct rbg_role_state {
 	bool is_overridden;
 	struct rbg_instance *instances; /* by ordinal, ascending */
 	size_t instance_count;
-	int64_t *by_ordinal;                        /* index of the instance + 1, for ordinals below `span` */
-	int64_t span;                               /* highest ordinal + 1 */
+	int64_t *by_ordinal; /* index of the instance + 1, for ordinals below `span` */
+	int64_t span;        /* highest ordinal + 1 */
+	size_t *object_at;   /* index in `owned` + 1 of the RoleInstance, for ordinals below `object_span` */
+	int64_t object_span;
+	const char *names[2]; /* of the update and the current revision in objects above pods, once asked for */
+	struct doc *parts,
+		*old_parts; /* specs of instances at the update and at the current revision, once asked for */
 	bool *is_ready, *is_scheduled, *is_updated; /* by ordinal, span entries at least `desired` */
 	const char *update_revision, *current_revision;
 	int64_t last_target; /* of the last turn, from the status */
@@ -120,8 +127,8 @@ struct rbg_turn {
 	struct reconcile *turn;
 	struct arena *arena;
 	struct store *store;
-	const struct store_type *pods, *gangs, *revisions; /* looked up once */
-	int64_t now;                                       /* seconds */
+	const struct store_type *pods, *gangs, *revisions, *sets, *instances; /* looked up once */
+	int64_t now;                                                          /* seconds */
 	struct store_object *object;
 	struct rbg_spec spec; /* with the coordinations of policies */
 	struct problems problems;
@@ -136,6 +143,7 @@ struct rbg_turn {
 	struct memo *memo;
 	const char *revision; /* name of the ControllerRevision of this spec */
 	const char *update_hash;
+	const char *group_hash; /* of namespace and name, once asked for */
 	bool is_updating;
 	const char *blocked; /* a message why nothing is created: CoordinationConflict, a topology that is missing */
 	const char *blocked_reason;
@@ -192,6 +200,23 @@ void rbg_find_topologies(struct rbg_turn *turn);
 void rbg_write_gangs(struct rbg_turn *turn);
 const char *rbg_gang_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal);
 const char *rbg_subgroup_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal);
+/* rbg_instances.c: RoleInstances */
+/* Of an ordinal, made or brought to the revision when it is not; NULL when that cannot be now. `as` is the role at it. */
+const struct store_object *rbg_need_instance(struct rbg_turn *turn, struct rbg_role_state *role,
+                                             const struct rbg_role *as, const char *revision, int64_t ordinal);
+/* Their status; deletes those that have no place and no pods any more. */
+void rbg_settle_instances(struct rbg_turn *turn);
+/* The status of a RoleInstance as one number, and whether it says that the instance is being restarted. */
+uint64_t rbg_instance_digest(const struct store_object *object, bool *is_restarting);
+/* The spec of an instance of the role: components with their templates, and the restart policy. */
+const struct val *rbg_instance_parts(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as);
+void rbg_forget_parts(struct rbg_turn *turn);
+/* The revision as objects between a group and its pods name it. */
+const char *rbg_set_revision(const struct rbg_turn *turn, const struct rbg_role *role, const char *revision);
+/* rbg_sets.c: RoleInstanceSets */
+void rbg_write_sets(struct rbg_turn *turn);
+void rbg_report_sets(struct rbg_turn *turn);
+const char *rbg_set_name(const struct rbg_turn *turn, const struct rbg_role *role);
 /* rbg_pods.c: creates and deletes. */
 void rbg_write_pods(struct rbg_turn *turn);
 /* rbg_restarts.c */
@@ -226,6 +251,15 @@ const char *rbg_key_topology(struct store *store, struct arena *arena, const cha
 
 /* rbg_set.c */
 int rbg_reconcile_set(struct reconcile *turn);
+
+/* Labels that all objects of a role have. */
+void rbg_put_role_labels(struct rbg_turn *turn, struct build *build, struct node *labels, const struct rbg_role *role);
+/* How the pods of an instance are told apart: PodTemplate, LeaderWorkerSet or Components. */
+const char *rbg_role_type(const struct rbg_role *role);
+/* What stands for namespace and name of the group in labels. */
+const char *rbg_group_hash(struct rbg_turn *turn);
+/* Makes `owner` the controller of the object with this metadata. */
+void rbg_put_owner(struct build *build, struct node *metadata, const struct store_object *owner);
 
 /* rbg_write.c: documents into the store. All return whether it worked; what went wrong fails the turn. */
 struct node *rbg_metadata(struct rbg_turn *turn, struct build *build, const char *name);

@@ -17,6 +17,7 @@ struct memo {
 	size_t other_count; /* of facts that are about neither pods nor PodGroups */
 	VEC(char *) names;
 	uint64_t wired; /* key of rbg_memo_set_wired, 0: not */
+	uint64_t sets;  /* key of rbg_memo_note_sets, 0: not */
 	UT_hash_handle hh;
 	char key[]; /* namespace, '/', name */
 };
@@ -181,6 +182,28 @@ static void read_gang(const struct store_object *object, struct rbg_fact *fact)
 		fact->minimum = -1;
 }
 
+static int64_t read_generation(const struct store_object *object)
+{
+	int64_t generation = 0;
+	val_int(val_path(object->root, "metadata", "generation", NULL), &generation);
+	return generation;
+}
+
+static void read_instance(struct memo *memo, const struct store_object *object, struct rbg_fact *fact)
+{
+	const char *role = labels_get(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_ROLE));
+	const char *revision = labels_get(&object->labels, RBG_LABEL_REVISION);
+	bool is_restarting;
+	fact->texts = rbg_instance_digest(object, &is_restarting);
+	fact->minimum = read_generation(object);
+	fact->flags = (uint16_t)(is_restarting ? RBG_FACT_RESTARTED : 0);
+	if (val_path(object->root, "metadata", "deletionTimestamp", NULL))
+		fact->flags |= RBG_FACT_TERMINATING;
+	fact->ordinal = read_index(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_INDEX));
+	fact->role = name_number(memo, role ? role : "");
+	fact->revision = name_number(memo, revision ? revision : "");
+}
+
 static const struct rbg_fact *known(const struct memo *memo, uint64_t version)
 {
 	if (!memo->slot_count)
@@ -205,7 +228,8 @@ void rbg_memo_read(struct rbg_turn *turn)
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		const struct store_object *object = turn->owned.items[i];
 		const struct rbg_fact *old = known(memo, object->version);
-		bool is_other = object->type != turn->pods && object->type != turn->gangs;
+		bool is_other = object->type != turn->pods && object->type != turn->gangs &&
+		                object->type != turn->instances && object->type != turn->sets;
 		struct rbg_fact *fact = &turn->facts[i];
 		others += is_other;
 		turn->fresh_facts += old == NULL;
@@ -218,6 +242,10 @@ void rbg_memo_read(struct rbg_turn *turn)
 			read_pod(memo, object, fact);
 		else if (object->type == turn->gangs)
 			read_gang(object, fact);
+		else if (object->type == turn->instances)
+			read_instance(memo, object, fact);
+		else if (object->type == turn->sets)
+			fact->minimum = read_generation(object);
 		else
 			memo->wired = 0;
 	}
@@ -249,6 +277,16 @@ void rbg_memo_keep(struct rbg_turn *turn)
 bool rbg_memo_is_wired(const struct rbg_turn *turn, uint64_t key)
 {
 	return turn->memo->wired == (key | 1);
+}
+
+bool rbg_memo_has_sets(const struct rbg_turn *turn, uint64_t key)
+{
+	return turn->memo->sets == (key | 1);
+}
+
+void rbg_memo_note_sets(struct rbg_turn *turn, uint64_t key)
+{
+	turn->memo->sets = key | 1;
 }
 
 void rbg_memo_set_wired(struct rbg_turn *turn, uint64_t key)

@@ -29,8 +29,9 @@ struct rbg_fact {
 	int64_t marked_since;           /* the same, of RBG_FACT_MARKED */
 	int32_t ordinal, index;         /* pods: -1 for a label that is none */
 	uint16_t role, revision, flags; /* pods: the first two number names of the memo */
-	int64_t minimum;                /* PodGroups: minMember, -1 without */
-	uint64_t texts;                 /* PodGroups: hash of everything else in the spec that is_settled looks at */
+	int64_t minimum; /* PodGroups: minMember, -1 without; RoleInstances and their sets: the generation */
+	/* PodGroups: hash of everything else in the spec that is_settled looks at; RoleInstances: digest of the status. */
+	uint64_t texts;
 };
 
 struct rbg_memos;
@@ -50,6 +51,10 @@ void rbg_memo_keep(struct rbg_turn *turn);
  * from has changed since; `key` says what they follow from. */
 bool rbg_memo_is_wired(const struct rbg_turn *turn, uint64_t key);
 void rbg_memo_set_wired(struct rbg_turn *turn, uint64_t key);
+
+/* The same of RoleInstanceSets. */
+bool rbg_memo_has_sets(const struct rbg_turn *turn, uint64_t key);
+void rbg_memo_note_sets(struct rbg_turn *turn, uint64_t key);
 
 uint64_t rbg_memo_hash(const char *text);
 /* `texts` of a PodGroup whose spec has nothing but minMember and these (NULL: not). */

@@ -128,6 +128,29 @@ static void index_ordinals(struct rbg_turn *turn, struct rbg_role_state *role)
 		role->by_ordinal[role->instances[i].ordinal] = (int64_t)i + 1;
 }
 
+/* RoleInstances by ordinal. Those beyond what the role can have are left to the sweep. */
+static void index_objects(struct rbg_turn *turn)
+{
+	for (size_t i = 0; i < turn->owned.count; i++) {
+		const struct rbg_fact *fact = &turn->facts[i];
+		int number = turn->owned.items[i]->type == turn->instances
+		                     ? rbg_role_find(&turn->spec, rbg_memo_name(turn, fact->role))
+		                     : -1;
+		if (number < 0 || fact->ordinal < 0)
+			continue;
+		struct rbg_role_state *role = &turn->roles[number];
+		int64_t most = role->desired + role->last_target + 2 * (int64_t)role->instance_count + 1024;
+		if (!role->object_at) {
+			role->object_span = most;
+			role->object_at = arena_array(turn->arena, size_t, (size_t)most);
+		}
+		if (fact->ordinal >= role->object_span || role->object_at[fact->ordinal] > 0)
+			continue;
+		role->object_at[fact->ordinal] = i + 1;
+		turn->is_seen[i] = true;
+	}
+}
+
 void rbg_observe(struct rbg_turn *turn)
 {
 	struct found *found = arena_array(turn->arena, struct found, turn->owned.count + 1);
@@ -145,4 +168,5 @@ void rbg_observe(struct rbg_turn *turn)
 		for (size_t i = 0; i < role->instance_count; i++)
 			judge_instance(turn, role, &role->instances[i]);
 	}
+	index_objects(turn);
 }

@@ -12,6 +12,17 @@ static void delete_instance(struct rbg_turn *turn, const struct rbg_instance *in
 			rbg_delete(turn, instance->pods[i].object);
 }
 
+/* A pod of a RoleInstance that was deleted goes as well; until then its name is taken. */
+static bool is_left_over(const struct rbg_turn *turn, const char *name, const struct store_object *owner)
+{
+	const struct store_object *pod = rbg_peek(turn, "", "pods", name);
+	const struct val *reference =
+		pod ? val_item(val_path(pod->root, "metadata", "ownerReferences", NULL), 0) : NULL;
+	return reference && strcmp(val_str(val_get(reference, "kind"), ""), owner->type->kind) == 0 &&
+	       strcmp(val_str(val_get(reference, "name"), ""), owner->name) == 0 &&
+	       strcmp(val_str(val_get(reference, "uid"), ""), owner->uid) != 0;
+}
+
 /* Makes the pods of an instance that are not there. `instance` is NULL when none is. */
 static bool create_pods(struct rbg_turn *turn, struct rbg_role_state *role, int64_t ordinal,
                         const struct rbg_instance *instance)
@@ -23,14 +34,19 @@ static bool create_pods(struct rbg_turn *turn, struct rbg_role_state *role, int6
 		return false;
 	const struct rbg_role *as = is_new ? role->spec : role->old_spec;
 	const char *revision = is_new ? role->update_revision : role->current_revision;
+	const struct store_object *owner = rbg_need_instance(turn, role, as, revision, ordinal);
 	size_t known = 0;
 	bool created = false;
-	for (int64_t index = 0; index < as->pods; index++) {
+	for (int64_t index = 0; owner && index < as->pods; index++) {
 		if (instance && known < instance->pod_count && instance->pods[known].index == index) {
 			known++;
 			continue;
 		}
-		struct doc *doc = rbg_render(turn, role, as, revision, ordinal, index);
+		if (is_left_over(turn, rbg_pod_name(turn, role->spec, ordinal, index), owner)) {
+			rbg_look_again(turn, 1);
+			continue;
+		}
+		struct doc *doc = rbg_render(turn, role, as, revision, ordinal, index, owner);
 		created |= doc && rbg_create(turn, "", "pods", doc_root(doc));
 		doc_destroy(doc);
 	}
@@ -65,7 +81,7 @@ static bool release(struct rbg_turn *turn, const struct rbg_role_state *role, co
 }
 
 /* Pods that ended are made anew: alone, or with their whole instance where the restart policy says so. */
-static void restart(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
+static void restart(struct rbg_turn *turn, const struct rbg_role_state *role, struct rbg_instance *instance)
 {
 	const char *name = rbg_instance_name(turn, role->spec, instance->ordinal);
 	if (role->spec->recreates_group && instance->is_hit)
@@ -75,6 +91,7 @@ static void restart(struct rbg_turn *turn, const struct rbg_role_state *role, co
 	if (instance->is_hit) {
 		rbg_event(turn, true, "ReCreateInstance", "a pod of %s ended or was restarted", name);
 		delete_instance(turn, instance);
+		instance->is_restarted = true;
 		return;
 	}
 	for (size_t i = 0; i < instance->pod_count; i++)

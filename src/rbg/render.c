@@ -53,26 +53,26 @@ struct render {
 	int64_t ordinal, index;
 	const char *revision, *instance, *name;
 	const struct rbg_component *component;
-	const struct val *runtimes; /* patches of engine runtimes; NULL without */
 	struct tree *metadata, *spec;
 };
 
-static struct tree *apply(const struct render *render, struct tree *tree, const struct val *patch)
+static struct tree *apply(struct rbg_turn *turn, struct tree *tree, const struct val *patch)
 {
-	struct shape shape = shape_of(store_api_find(render->turn->store, "", "v1", "pods"));
+	struct shape shape = shape_of(store_api_find(turn->store, "", "v1", "pods"));
 	struct store_error error = {0};
-	struct tree *patched = patch ? patch_strategic(render->arena, tree, patch, &shape, &error) : NULL;
+	struct tree *patched = patch ? patch_strategic(turn->arena, tree, patch, &shape, &error) : NULL;
 	return patched ? patched : tree;
 }
 
-static struct tree *make_template(const struct render *render)
+struct tree *rbg_render_template(struct rbg_turn *turn, const struct rbg_component *component,
+                                 const struct val *runtimes)
 {
-	struct tree *tree = tree_of(render->arena, render->component->template);
+	struct tree *tree = tree_of(turn->arena, component->template);
 	const struct val *patch;
 	for (int i = 0; i < 2; i++)
-		tree = apply(render, tree, render->component->patches[i]);
-	for (struct val_iter it = val_iter(render->runtimes); val_next(&it, NULL, &patch);)
-		tree = apply(render, tree, patch);
+		tree = apply(turn, tree, component->patches[i]);
+	for (struct val_iter it = val_iter(runtimes); val_next(&it, NULL, &patch);)
+		tree = apply(turn, tree, patch);
 	return tree;
 }
 
@@ -133,14 +133,13 @@ static void put_labels(const struct render *render)
 	                rbg_gang_of(render->turn, render->role, render->ordinal));
 }
 
-static void put_owner(const struct render *render)
+static void put_owner(const struct render *render, const struct store_object *instance)
 {
-	const struct store_object *group = render->turn->object;
 	struct tree *owners = tree_list(render->arena), *owner = tree_map(render->arena);
-	tree_put_string(render->arena, owner, "apiVersion", val_str(val_get(group->root, "apiVersion"), ""));
-	tree_put_string(render->arena, owner, "kind", "RoleBasedGroup");
-	tree_put_string(render->arena, owner, "name", group->name);
-	tree_put_string(render->arena, owner, "uid", group->uid);
+	tree_put_string(render->arena, owner, "apiVersion", val_str(val_get(instance->root, "apiVersion"), ""));
+	tree_put_string(render->arena, owner, "kind", instance->type->kind);
+	tree_put_string(render->arena, owner, "name", instance->name);
+	tree_put_string(render->arena, owner, "uid", instance->uid);
 	tree_put(render->arena, owner, "controller", tree_bool(render->arena, true));
 	tree_put(render->arena, owner, "blockOwnerDeletion", tree_bool(render->arena, true));
 	tree_append(render->arena, owners, owner);
@@ -364,7 +363,7 @@ static void put_spec(const struct render *render)
 }
 
 struct doc *rbg_render(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_role *as,
-                       const char *revision, int64_t ordinal, int64_t index)
+                       const char *revision, int64_t ordinal, int64_t index, const struct store_object *owner)
 {
 	struct arena *arena = turn->arena;
 	int64_t inner;
@@ -381,8 +380,8 @@ struct doc *rbg_render(struct rbg_turn *turn, const struct rbg_role_state *role,
 		.component = component_of(as, index, &inner),
 	};
 	struct doc *runtimes = rbg_runtime_patches(turn, as);
-	render.runtimes = runtimes ? doc_root(runtimes) : NULL;
-	struct tree *root = tree_map(arena), *template = make_template(&render);
+	struct tree *root = tree_map(arena),
+		    *template = rbg_render_template(turn, render.component, runtimes ? doc_root(runtimes) : NULL);
 	tree_put_string(arena, root, "apiVersion", "v1");
 	tree_put_string(arena, root, "kind", "Pod");
 	render.metadata = tree_need_map(arena, template, "metadata");
@@ -390,7 +389,8 @@ struct doc *rbg_render(struct rbg_turn *turn, const struct rbg_role_state *role,
 	tree_put_string(arena, render.metadata, "name", render.name);
 	tree_put_string(arena, render.metadata, "namespace", turn->object->namespace_);
 	put_labels(&render);
-	put_owner(&render);
+	if (owner)
+		put_owner(&render, owner);
 	put_spec(&render);
 	put_discovery(&render);
 	tree_put(arena, root, "metadata", render.metadata);

@@ -3,11 +3,16 @@
 #define RBG_RENDER_H
 
 #include "rbg/internal.h"
+#include "object/tree.h"
 
-/* The pod `index` of the instance `ordinal`, made from the role `as` it was at `revision`. The caller destroys it; NULL
- * when the template is nested too deeply. */
+/* The pod `index` of the instance `ordinal`, made from the role `as` it was at `revision`, which belongs to `owner` (NULL:
+ * to nobody). The caller destroys it; NULL when the template is nested too deeply. */
 struct doc *rbg_render(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_role *as,
-                       const char *revision, int64_t ordinal, int64_t index);
+                       const char *revision, int64_t ordinal, int64_t index, const struct store_object *owner);
+/* The template of a component with all its patches, those of `runtimes` (NULL: none) last. In the arena of the turn, but
+ * reads what the template and the patches are part of. */
+struct tree *rbg_render_template(struct rbg_turn *turn, const struct rbg_component *component,
+                                 const struct val *runtimes);
 
 const char *rbg_pod_name(const struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal, int64_t index);
 const char *rbg_instance_name(const struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal);

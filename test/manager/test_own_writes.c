@@ -31,6 +31,8 @@ static const struct remote_follow types[] = {
 	{"workloads.x-k8s.io", "v1alpha1", "clustertopologies", .optional = true},
 	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupscalingadapters", .optional = true},
 	{"workloads.x-k8s.io", "v1alpha2", "rolebasedgroupsets", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "roleinstancesets", .optional = true},
+	{"workloads.x-k8s.io", "v1alpha2", "roleinstances", .optional = true},
 };
 
 struct late {
