@@ -61,17 +61,39 @@ static void add_asks(struct volume_columns *columns, const struct claim_family *
 	for (size_t c = 0; c < family->columns.count; c++) {
 		const struct volume_column *column = &family->columns.items[c];
 		int *list = arena_array(columns->pool_arena, int, volume_count);
+		bool *takes = arena_array(columns->pool_arena, bool, volume_count);
 		struct pool_ask *ask = &asks[(*count)++];
 		*ask = (struct pool_ask){.resource = column->resource,
 		                         .larger = family->shared || c + 1 == family->columns.count ? -1 : (int)*count,
 		                         .volumes = list,
+		                         .takes = takes,
 		                         .make = column->make,
 		                         .shared = family->shared,
 		                         .one_node = !(family->like.modes & many)};
 		for (size_t v = 0; v < volume_count; v++)
-			if (volumes[v]->capacity >= column->size && volume_serves_family(volumes[v], family))
+			if (volumes[v]->capacity >= column->size && volume_serves_family(volumes[v], family)) {
 				list[ask->volume_count++] = (int)v;
+				takes[v] = true;
+			}
 	}
+}
+
+/* By node: the volumes that it reaches, so that a claim looks at no others. */
+static void list_by_node(struct volume_columns *columns, struct counted_volume *const *volumes, size_t volume_count)
+{
+	size_t nodes = (size_t)cluster_node_count(columns->cluster);
+	size_t *first = arena_array(columns->pool_arena, size_t, nodes + 2);
+	for (size_t v = 0; v < volume_count; v++)
+		for (size_t n = 0; n < volumes[v]->node_count; n++)
+			first[volumes[v]->nodes[n] + 2]++;
+	for (size_t n = 0; n <= nodes; n++)
+		first[n + 1] += first[n];
+	int *reach = arena_alloc_raw(columns->pool_arena, first[nodes + 1] * sizeof(*reach));
+	for (size_t v = 0; v < volume_count; v++)
+		for (size_t n = 0; n < volumes[v]->node_count; n++)
+			reach[first[volumes[v]->nodes[n] + 1]++] = (int)v;
+	columns->pool.first = first;
+	columns->pool.reach = reach;
 }
 
 void volume_pool_build(struct volume_columns *columns)
@@ -99,6 +121,10 @@ void volume_pool_build(struct volume_columns *columns)
 		for (const struct claim_family *family = class_->families; family && class_->tangled;
 		     family = family->next)
 			add_asks(columns, family, asks, &ask_count, volumes, volume_count);
-	columns->pool = (struct volume_pool){reach, volume_count, asks, ask_count};
+	columns->pool = (struct volume_pool){.volumes = reach,
+	                                     .volume_count = volume_count,
+	                                     .asks = asks,
+	                                     .ask_count = ask_count};
+	list_by_node(columns, volumes, volume_count);
 	cluster_set_volume_pool(columns->cluster, &columns->pool);
 }

@@ -21,14 +21,18 @@ struct pool_ask {
 	int larger;   /* the ask of the next larger size of claims alike, whose claims count here too; -1 for none */
 	const int *volumes; /* that can serve it, by number; smallest first */
 	size_t volume_count;
-	const bool *make; /* by node: a new volume can be made there */
-	bool shared;      /* one claim that several pods name: they get the same volume */
-	bool one_node;    /* a new volume for it serves one node only */
+	const bool *takes; /* by volume: it is one of them */
+	const bool *make;  /* by node: a new volume can be made there */
+	bool shared;       /* one claim that several pods name: they get the same volume */
+	bool one_node;     /* a new volume for it serves one node only */
 };
 
 struct volume_pool {
 	const struct pool_volume *volumes;
 	size_t volume_count;
+	/* The volumes that a node reaches, smallest first: reach[first[node]] .. reach[first[node + 1] - 1]. */
+	const size_t *first;
+	const int *reach;
 	const struct pool_ask *asks;
 	size_t ask_count;
 };

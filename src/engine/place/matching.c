@@ -97,27 +97,35 @@ static bool is_made(const struct matching *matching, const struct claim *claim)
 	return made;
 }
 
+/* Whether the volume can serve the claim; it reaches the claim's own node. */
 static bool fits(const struct matching *matching, const struct claim *claim, int volume)
 {
-	for (const struct claim *at = claim;; at = &matching->claims.items[at->next]) {
-		if (!reaches(&matching->pool->volumes[volume], at->node))
+	if (!claim->ask->takes[volume])
+		return false;
+	for (int at = claim->next; at >= 0; at = matching->claims.items[at].next)
+		if (!reaches(&matching->pool->volumes[volume], matching->claims.items[at].node))
 			return false;
-		if (at->next < 0)
-			return true;
-	}
+	return true;
 }
 
+/* One that nobody has, first; then one whose holder finds another. */
 static bool serve(struct matching *matching, int number, int search)
 {
 	const struct claim *claim = &matching->claims.items[number];
-	for (size_t i = 0; i < claim->ask->volume_count; i++) {
-		int volume = claim->ask->volumes[i];
-		if (matching->visited[volume] == search || !fits(matching, claim, volume))
+	const int *at = matching->pool->reach + matching->pool->first[claim->node],
+		  *end = matching->pool->reach + matching->pool->first[claim->node + 1];
+	for (const int *volume = at; volume < end; volume++)
+		if (matching->holder[*volume] < 0 && fits(matching, claim, *volume)) {
+			matching->holder[*volume] = number;
+			return true;
+		}
+	for (const int *volume = at; volume < end; volume++) {
+		if (matching->visited[*volume] == search || !fits(matching, claim, *volume))
 			continue;
-		matching->visited[volume] = search;
-		if (matching->holder[volume] >= 0 && !serve(matching, matching->holder[volume], search))
+		matching->visited[*volume] = search;
+		if (!serve(matching, matching->holder[*volume], search))
 			continue;
-		matching->holder[volume] = number;
+		matching->holder[*volume] = number;
 		return true;
 	}
 	return false;
