@@ -103,12 +103,14 @@ static void put_node(struct volume_attach *attach, const struct attach_driver *d
 {
 	const struct csi_node_driver *there = on_node(attach, driver->name, node);
 	bool closed = !there && is_needed_on_node(attach, driver->name);
-	int64_t amount = closed ? 0 : VOLUMES_AMPLE;
-	if (there && there->limit >= 0) {
-		amount = there->limit - count_left_over(attach, driver->name, node);
-		amount = amount < 0 ? 0 : amount;
-	}
-	cluster_set_amount(attach->cluster, driver->resource, node, amount);
+	bool limited = there && there->limit >= 0;
+	cluster_set_amount(attach->cluster, driver->resource, node,
+	                   closed    ? 0
+	                   : limited ? there->limit
+	                             : VOLUMES_AMPLE);
+	/* What is not detached yet will be, one day: it is in use, like the volumes of pods. */
+	cluster_hold_amount(attach->cluster, driver->resource, node,
+	                    limited ? count_left_over(attach, driver->name, node) : 0);
 	for (size_t i = 0; i < driver->shared.count; i++)
 		cluster_set_amount(attach->cluster, driver->shared.items[i], node, closed ? 0 : VOLUMES_AMPLE);
 }

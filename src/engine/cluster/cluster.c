@@ -51,6 +51,7 @@ void cluster_destroy(struct cluster *cluster)
 		free(cluster->resources.items[r].allocatable);
 		free(cluster->resources.items[r].free);
 		free(cluster->resources.items[r].releasing);
+		free(cluster->resources.items[r].held);
 	}
 	if (cluster->residents)
 		for (int n = 0; n < cluster->node_count; n++)
@@ -433,7 +434,8 @@ size_t cluster_memory(const struct cluster *cluster)
 		}
 	bytes += nodes * (sizeof(struct cluster_node_data) + sizeof(struct resident_list) + sizeof(struct name_entry));
 	for (size_t r = 0; r < cluster->resources.count; r++)
-		bytes += nodes * sizeof(int64_t) * (cluster->resources.items[r].releasing ? 3 : 2);
+		bytes += nodes * sizeof(int64_t) *
+		         (2U + !!cluster->resources.items[r].releasing + !!cluster->resources.items[r].held);
 	for (size_t s = 0; s < cluster->shapes.count; s++)
 		for (int view = 0; view < VIEW_COUNT; view++)
 			bytes += cluster->shapes.items[s].slots[view] ? per_slots : 0;

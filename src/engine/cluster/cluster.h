@@ -111,6 +111,8 @@ bool cluster_change_nodes(struct cluster *cluster, const struct cluster_node *in
 int cluster_need_resource(struct cluster *cluster, const char *name);
 /* How much a node has of it. More than before counts for cluster_freed. Not while occupancy is written down. */
 void cluster_set_amount(struct cluster *cluster, int resource, int node, int64_t amount);
+/* So much of it is in use, by no pod: it is not free, and would be if nothing ran. */
+void cluster_hold_amount(struct cluster *cluster, int resource, int node, int64_t amount);
 /* Such a resource that stands for one thing which several pods use, such as a volume: however many pods of a node ask for it,
  * together they take one unit of `of` there. Slots do not say so; whoever places pods of such classes is told in the end. Before
  * pod classes ask for it. */

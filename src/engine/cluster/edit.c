@@ -140,6 +140,20 @@ void cluster_set_amount(struct cluster *cluster, int resource, int node, int64_t
 	cluster->node_changes++; /* also what would fit if nothing ran is another question now */
 }
 
+void cluster_hold_amount(struct cluster *cluster, int resource, int node, int64_t amount)
+{
+	struct resource_column *column = &cluster->resources.items[resource];
+	int64_t before = column->held ? column->held[node] : 0;
+	if (amount == before)
+		return;
+	if (!column->held)
+		column->held = base_calloc((size_t)cluster->node_count, sizeof(*column->held));
+	column->held[node] = amount;
+	column->free[node] = clamp_add(column->free[node], before - amount);
+	cluster_mark_node_changed(cluster, node);
+	cluster->freed += amount < before;
+}
+
 void cluster_set_volume_pool(struct cluster *cluster, const struct volume_pool *pool)
 {
 	cluster->volume_pool = pool;

@@ -330,6 +330,8 @@ static void reorder_columns(const struct turnover *turnover)
 		column->free = reorder(turnover, column->free, column->initial);
 		if (column->releasing)
 			column->releasing = reorder(turnover, column->releasing, 0);
+		if (column->held)
+			column->held = reorder(turnover, column->held, 0);
 		column->total = 0;
 		for (int n = 0; n < turnover->after; n++)
 			column->total = clamp_add(column->total, column->allocatable[n]);

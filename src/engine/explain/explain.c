@@ -517,9 +517,12 @@ static void explain_refusal(struct explain *x, const struct placement *placement
 		explain_culprit(x, culprit);
 	} else {
 		int tree = placement->blocking_node >= 0 ? placement->blocking_node : 0;
+		const char *message = x->solver.matching
+		                              ? "nodes have room, but can reach or attach no volumes for all claims: "
+		                              : "every part would fit alone, but they do not fit together: ";
 		add_about(x, tree,
 		          (struct reason){.code = REASON_COMBINATION,
-		                          .message = "every part would fit alone, but they do not fit together: ",
+		                          .message = message,
 		                          .rest = " is the part that stays without a place"});
 		if (x->solver.shape_count)
 			explain_nodes(x, 0);

@@ -66,8 +66,10 @@ static bool node_holds(const struct solver *solver, int node, int of)
 		if (solver->assigned.items[i].node == node)
 			tally_shape(&tally, shape_of(solver, solver->assigned.items[i].shape), 1);
 	vec_free(&tally.shared);
+	const struct resource_column *column = &solver->cluster->resources.items[of];
+	int64_t held = column->held && solver->view != VIEW_EMPTY ? column->held[node] : 0;
 	/* Pods that add nothing are welcome where there is too much already. */
-	return tally.units == before || tally.units <= solver->cluster->resources.items[of].allocatable[node];
+	return tally.units == before || tally.units + held <= column->allocatable[node];
 }
 
 bool attach_holds(const struct solver *solver)

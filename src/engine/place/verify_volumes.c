@@ -166,7 +166,9 @@ const char *verify_attached(const struct cluster *cluster, const struct gang *ga
 			if (of < 0)
 				continue;
 			int64_t now = count_attached(cluster, NULL, pod->node, of);
-			if (now > cluster->resources.items[of].allocatable[pod->node] &&
+			const struct resource_column *column = &cluster->resources.items[of];
+			int64_t held = column->held ? column->held[pod->node] : 0;
+			if (now + held > column->allocatable[pod->node] &&
 			    now > count_attached(cluster, gang, pod->node, of))
 				return arena_printf(arena, "node %s is over-committed in %s",
 				                    cluster->nodes[pod->node].name, cluster->resources.items[of].name);
