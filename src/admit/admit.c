@@ -9,6 +9,7 @@
 #include "admit/pod.h"
 #include "admit/podgroup_draft.h"
 #include "admit/rbg_verdict.h"
+#include "admit/shard.h"
 #include "admit/storage.h"
 #include "admit/volume.h"
 #include "base/strings.h"
@@ -85,6 +86,24 @@ static void judge_queue(const struct manifest *object, const struct admit_index 
 	if (!index_has_queue(index, queue.parent) && !text_equal(queue.parent, queue.name))
 		problem_add(problems, SEVERITY_WARNING, "spec.parentQueue", "create the parent queue",
 		            "parent queue %s does not exist", decode_show(problems->arena, queue.parent));
+}
+
+/* Of several for one pool the first counts. */
+static void judge_shard(const struct manifest *object, const struct admit_index *index, struct arena *arena,
+                        struct problems *problems)
+{
+	struct shard_spec shard, other;
+	struct problems ignored = {.arena = arena};
+	const struct manifest *item;
+	if (shard_decode(object->object, arena, &shard, problems) < 0)
+		return;
+	for (size_t at = 0; index && (item = index_next(index, KIND_SHARD, &at)) && item != object;)
+		if (shard_decode(item->object, arena, &other, &ignored) == 0 && text_equal(shard.pool, other.pool)) {
+			problem_add(problems, SEVERITY_WARNING, "spec.partitionLabelValue", "keep one of them",
+			            "it has no effect: SchedulingShard %s is for the same pool",
+			            decode_show(problems->arena, other.name));
+			return;
+		}
 }
 
 static void judge_device_class(const struct manifest *object, const struct admit_index *index, struct arena *arena,
@@ -219,6 +238,8 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 		judge_topology(object, index, arena, problems);
 	else if (kind == KIND_QUEUE)
 		judge_queue(object, index, arena, problems);
+	else if (kind == KIND_SHARD)
+		judge_shard(object, index, arena, problems);
 	else if (kind == KIND_RBG)
 		rbg_judge_group(object, index, arena, problems);
 	else if (kind == KIND_RBG_SET)

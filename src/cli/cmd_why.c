@@ -53,11 +53,9 @@ static const char *amount(struct arena *arena, int resource, int64_t value)
 	return quantity_print(arena, resource == CYCLE_CPU ? "cpu" : "memory", value);
 }
 
-static void print_queue(struct cli_args *args, const struct why *why)
+static void print_shares(struct cli_args *args, const struct cycle *cycle, const struct cycle_queue *queue)
 {
 	static const char *const names[CYCLE_RESOURCES] = {"gpu", "cpu", "memory"};
-	const struct cycle *cycle = &why->plan->snapshot->cycle;
-	const struct cycle_queue *queue = &cycle->queues[why->queue];
 	struct table table = {.arena = args->arena, .columns = cycle->past_factor ? 6 : 5};
 	table_add(&table,
 	          &(struct table_row){.cells = {"RESOURCE", "ALLOCATED", "FAIR SHARE", "QUOTA", "LIMIT", "PAST USE"}});
@@ -70,11 +68,23 @@ static void print_queue(struct cli_args *args, const struct why *why)
 		                            amount(args->arena, r, queue->limit[r]),
 		                            output_percent(args->arena, queue->used[r], SHARE_PAST_WHOLE)}});
 	table_print(&table, stdout, draw_style(stdout, args->colour).colours);
+}
+
+static void print_queue(struct cli_args *args, const struct why *why)
+{
+	const struct cycle *cycle = &why->plan->snapshot->cycle;
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		if (cycle->queues[q].first != why->queue)
+			continue;
+		if (cycle->queues[q].pool_name)
+			output_line(stdout, "in node pool %s:", cycle->queues[q].pool_name);
+		print_shares(args, cycle, &cycle->queues[q]);
+	}
 	for (size_t i = 0; i < why->plan->group_count; i++) {
 		size_t index = why->plan->order[i];
 		const struct plan_group *group = &why->plan->groups[index];
 		enum group_state state = cycle->groups[index].state;
-		if (cycle->groups[index].queue != why->queue || state == GROUP_PLACED || state == GROUP_PARTIAL)
+		if (!why_concerns_queue(why, index) || state == GROUP_PLACED || state == GROUP_PARTIAL)
 			continue;
 		output_line(stdout, "%s/%s: %s", group->namespace_, group->name, group->state);
 		print_reasons(group);

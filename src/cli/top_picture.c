@@ -71,10 +71,22 @@ static struct kin kin_of(const struct cycle *cycle, struct arena *arena)
 	return kin;
 }
 
+/* Whether there is something to show: a queue is in every pool, though perhaps with nothing. */
+static bool is_used(const struct cycle *cycle, int queue)
+{
+	const struct cycle_queue *about = &cycle->queues[queue];
+	bool used = about->first == queue;
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		used |= about->requested[r] > 0 || about->allocated[r] > 0;
+	return used;
+}
+
 /* Children below their parents, each level in the order of the cycle. */
 static void order_queues(struct top_picture *picture, const struct kin *kin, int parent, int depth)
 {
 	for (int q = kin->first[parent + 1]; q >= 0 && depth < DEEPEST; q = kin->next[q]) {
+		if (!is_used(&picture->plan->snapshot->cycle, q))
+			continue;
 		add_queue(picture, q, depth);
 		order_queues(picture, kin, q, depth + 1);
 	}
@@ -177,6 +189,7 @@ static struct node *write_queue(const struct top_queue *queue, bool with_past, s
 	static const char *const names[CYCLE_RESOURCES] = {"gpuMillis", "cpuMillis", "memoryBytes"};
 	struct node *item = build_map(build);
 	build_put_string(build, item, "name", queue->queue->name);
+	build_put_string(build, item, "nodePool", queue->queue->pool_name);
 	build_put_int(build, item, "groups", (int64_t)queue->groups);
 	build_put_int(build, item, "waiting", (int64_t)queue->waiting);
 	for (int r = 0; r < CYCLE_RESOURCES; r++) {

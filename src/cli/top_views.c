@@ -205,7 +205,7 @@ static void add_queue_line(const struct top_picture *picture, const struct top_q
 {
 	int r = main_resource(picture);
 	const struct cycle_queue *about = queue->queue;
-	const char *name = draw_cut(drawing->arena, about->name, 40);
+	const char *name = draw_cut(drawing->arena, cycle_queue_text(about, drawing->arena), 40);
 	int indent = tree ? 2 * queue->depth : 0;
 	bool over = about->quota[r] >= 0 && queue->used[r] > about->quota[r];
 	draw_new_line(drawing);
@@ -234,8 +234,8 @@ static void draw_queues(const struct top_picture *picture, const struct top_look
 		const struct top_queue *queue = &picture->queues[i];
 		if (look->filter[0] && !contains(queue->queue->name, look->filter))
 			continue;
-		size_t width =
-			output_width(draw_cut(drawing->arena, queue->queue->name, 40)) + 2 * (size_t)queue->depth;
+		const char *name = draw_cut(drawing->arena, cycle_queue_text(queue->queue, drawing->arena), 40);
+		size_t width = output_width(name) + 2 * (size_t)queue->depth;
 		widest = width > widest ? width : widest;
 		shown[count++] = queue;
 	}

@@ -18,6 +18,12 @@ static const struct kind_column queue_columns[] = {
 	{0},
 };
 
+static const struct kind_column shard_columns[] = {
+	COLUMN("Pool", "string", ".spec.partitionLabelValue"),
+	AGE,
+	{0},
+};
+
 static const struct kind_column topology_columns[] = {
 	COLUMN("Outermost", "string", ".spec.levels[0].nodeLabel"), /* a column shows one value, not a list */
 	COLUMN("Innermost", "string", ".spec.levels[-1:].nodeLabel"),
@@ -91,6 +97,8 @@ const struct kind_row kinds_platoon[] = {
 	{KINDS_KAI, {"v1alpha1"}, "topologies", "topology", "Topology",
 		CUSTOM | CLUSTER | ROW_DECIDES | ROW_INSTALLED, .id = KIND_TOPOLOGY, .columns = topology_columns, .mirror = MIRROR_ALWAYS,
 		.verbs = "get create"},
+	{KINDS_KAI, {"v1"}, "schedulingshards", "schedulingshard", "SchedulingShard",
+		CUSTOM | CLUSTER | ROW_DECIDES, .id = KIND_SHARD, .columns = shard_columns, .mirror = MIRROR_IF_SERVED},
 	{KINDS_SCHEDULING, {"v2alpha2"}, "podgroups", "podgroup", "PodGroup",
 		CUSTOM | ROW_DECIDES | ROW_INSTALLED, .id = KIND_POD_GROUP, .short_names = {"pg"}, .columns = pod_group_columns,
 		.mirror = MIRROR_ALWAYS, .verbs = "get create patch delete", .rights = {{"status", "patch"}}},

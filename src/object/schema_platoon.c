@@ -68,6 +68,11 @@ const struct schema_type schema_platoon[] = {
 		"leaderWorkerPattern:0a leaderWorkerSet:0a minReadySeconds:0i name:0s podManagementPolicy:0s replicas:0i "
 		"restartPolicy:0s restartPolicyConfig:0a rolloutStrategy:0a scalingAdapter:0a servicePorts:0a "
 		"standalonePattern:0a template:0PodTemplateSpec templatePatch:0a templateRef:0a"},
+	{"SchedulingShard", "metadata:0ObjectMeta spec:0SchedulingShardSpec status:0a"},
+	{"SchedulingShardSpec", "* args:0{}s kValue:0f minRuntime:0ShardMinRuntime partitionLabelValue:0s "
+		"placementStrategy:0ShardPlacement"},
+	{"ShardMinRuntime", "* preemptMinRuntime:0s reclaimMinRuntime:0s"},
+	{"ShardPlacement", "* cpu:0s gpu:0s"},
 	{"Topology", "metadata:0ObjectMeta spec:0TopologySpec status:0a"},
 	{"TopologyConstraint", "preferredTopologyLevel:0s requiredTopologyLevel:0s topology:0s"},
 	{"TopologyLevel", "alias:0s nodeLabel:0s"},

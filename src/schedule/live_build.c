@@ -137,12 +137,14 @@ bool live_is_worn(const struct live *live)
 }
 
 /* What an object of the frame says that decisions depend on. */
-static bool same_frame(const struct live_object *object)
+static bool same_frame(const struct snapshot_build *build, const struct live_object *object)
 {
 	const struct val *a = object->read->root, *b = object->object->root;
 	if (object->kind == KIND_PRIORITY_CLASS)
 		return val_equal(val_get(a, "value"), val_get(b, "value")) &&
 		       val_equal(val_get(a, "globalDefault"), val_get(b, "globalDefault"));
+	if (object->kind == KIND_QUEUE && !text_equal(build_pool(build, a), build_pool(build, b)))
+		return false;
 	return val_equal(val_get(a, "spec"), val_get(b, "spec"));
 }
 
@@ -154,6 +156,10 @@ static void update_node(struct live *live, struct live_object *object)
 	bool bad = node_decode(object->object->root, live->scratch, &spec, &ignored) < 0 ||
 	           !build_node_is_ours(&live->build, &spec);
 	struct cluster *cluster = live->snapshot.cycle.cluster;
+	if (!bad && !build_knows_pool(&live->build, &spec)) {
+		live->stale = true; /* queues are divided by pools */
+		return;
+	}
 	struct cluster_node node = build_cluster_node(&spec);
 	int number = bad ? -1 : cluster_find_node(cluster, node.name);
 	const struct label *labels = number < 0 ? NULL : cluster_node_labels(cluster, number)->items;
@@ -169,6 +175,6 @@ void live_frame_update(struct live *live, struct live_object *object)
 {
 	if (object->kind == KIND_NODE)
 		update_node(live, object);
-	else if (!object->read || !same_frame(object))
+	else if (!object->read || !same_frame(&live->build, object))
 		live->stale = true;
 }

@@ -2,6 +2,8 @@
  * first: what is bound holds from then on, and what ends is a change that brings the next one about. */
 #include "schedule/live_internal.h"
 
+#include "base/clamp.h"
+
 struct usage *live_usage(const struct live *live)
 {
 	return live->usage;
@@ -34,17 +36,32 @@ void live_usage_begin(struct live *live)
 		usage_get(live->usage, open_queue(live, cycle->queues[q].name), cycle->queues[q].used);
 }
 
+struct holding { /* what a queue holds in all its pools, and what these have */
+	int64_t held[CYCLE_RESOURCES], total[CYCLE_RESOURCES];
+};
+
 void live_usage_hold(struct live *live)
 {
-	const struct cycle *cycle = &live->snapshot.cycle;
-	int64_t total[CYCLE_RESOURCES], parts[CYCLE_RESOURCES];
+	struct cycle *cycle = &live->snapshot.cycle;
+	int64_t parts[CYCLE_RESOURCES];
 	if (!live->usage)
 		return;
-	cycle_totals(cycle->cluster, total);
+	const int64_t *totals = cycle_pool_totals(cycle);
+	struct holding *holdings = arena_array(cycle->arena, struct holding, cycle->queue_count);
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		const struct cycle_queue *queue = &cycle->queues[q];
+		struct holding *holding = &holdings[queue->first];
+		for (int r = 0; r < CYCLE_RESOURCES; r++) {
+			holding->held[r] = clamp_add(holding->held[r], queue->allocated[r]);
+			holding->total[r] = clamp_add(holding->total[r], totals[queue->pool * CYCLE_RESOURCES + r]);
+		}
+	}
 	usage_hold_nothing(live->usage);
 	for (size_t q = 0; q < cycle->queue_count; q++) {
+		if (cycle->queues[q].first != (int)q)
+			continue;
 		for (int r = 0; r < CYCLE_RESOURCES; r++)
-			parts[r] = usage_part(cycle->queues[q].allocated[r], total[r]);
+			parts[r] = usage_part(holdings[q].held[r], holdings[q].total[r]);
 		usage_hold(live->usage, usage_queue(live->usage, cycle->queues[q].name), parts);
 	}
 }

@@ -107,6 +107,19 @@ static void write_label(struct buffer *out, const char *value)
 	}
 }
 
+/* The beginning of a line about a queue, or about what it is in one pool. */
+static void write_queue_name(const struct cycle_queue *queue, const char *metric, const char *resource,
+                             struct buffer *out)
+{
+	buffer_printf(out, "platoon_%s{queue=\"", metric);
+	write_label(out, queue->name);
+	if (queue->pool_name) {
+		buffer_puts(out, "\",node_pool=\"");
+		write_label(out, queue->pool_name);
+	}
+	buffer_printf(out, "\",resource=\"%s\"} ", resource);
+}
+
 static void write_queues(const struct cycle_queue *queues, size_t queue_count, struct buffer *out)
 {
 	static const char *const resources[CYCLE_RESOURCES] = {"gpu", "cpu", "memory"};
@@ -118,9 +131,7 @@ static void write_queues(const struct cycle_queue *queues, size_t queue_count, s
 		for (size_t q = 0; q < queue_count; q++)
 			for (int r = 0; r < CYCLE_RESOURCES; r++) {
 				int64_t value = what ? queues[q].fair[r] : queues[q].allocated[r];
-				buffer_printf(out, "platoon_%s{queue=\"", names[what]);
-				write_label(out, queues[q].name);
-				buffer_printf(out, "\",resource=\"%s\"} ", resources[r]);
+				write_queue_name(&queues[q], names[what], resources[r], out);
 				if (r == CYCLE_MEMORY)
 					buffer_printf(out, "%lld", (long long)value);
 				else
@@ -140,9 +151,7 @@ static void write_past(const struct cycle_queue *queues, size_t queue_count, boo
 	     "What a queue used of what the cluster had to give within the window of the fair share over time.");
 	for (size_t q = 0; q < queue_count; q++)
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			buffer_puts(out, "platoon_queue_past_use_ratio{queue=\"");
-			write_label(out, queues[q].name);
-			buffer_printf(out, "\",resource=\"%s\"} ", resources[r]);
+			write_queue_name(&queues[q], "queue_past_use_ratio", resources[r], out);
 			fraction(out, (uint64_t)queues[q].used[r], SHARE_PAST_WHOLE, 9);
 			buffer_puts(out, "\n");
 		}

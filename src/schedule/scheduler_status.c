@@ -3,6 +3,7 @@
 #include "schedule/scheduler_internal.h"
 #include "loop/writes.h"
 
+#include "base/clamp.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -153,9 +154,9 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 
 /* ---- queues ---- */
 
-static bool write_queue(const struct scheduler_turn *turn, const struct cycle_queue *queue)
+static bool write_queue(const struct scheduler_turn *turn, const char *name, const struct queue_told *queue)
 {
-	struct store_object *object = store_object_retain(live_queue(turn->scheduler->live, queue->name));
+	struct store_object *object = store_object_retain(live_queue(turn->scheduler->live, name));
 	if (!object)
 		return true;
 	struct build *build = build_create();
@@ -171,6 +172,27 @@ static bool write_queue(const struct scheduler_turn *turn, const struct cycle_qu
 	return written;
 }
 
+static void add_amounts(int64_t *into, const int64_t *amounts)
+{
+	for (int r = 0; r < CYCLE_RESOURCES; r++)
+		into[r] = clamp_add(into[r], amounts[r]);
+}
+
+/* What each queue is in all its pools, by the number of its first row. */
+static struct queue_told *sum_queues(const struct cycle *cycle, struct arena *arena)
+{
+	struct queue_told *all = arena_array(arena, struct queue_told, cycle->queue_count);
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		const struct cycle_queue *queue = &cycle->queues[q];
+		struct queue_told *told = &all[queue->first];
+		add_amounts(told->allocated, queue->allocated);
+		add_amounts(told->allocated_protected, queue->allocated_protected);
+		add_amounts(told->requested, queue->requested);
+		add_amounts(told->fair, queue->fair);
+	}
+	return all;
+}
+
 static void write_queues(const struct scheduler_turn *turn)
 {
 	struct scheduler *scheduler = turn->scheduler;
@@ -182,20 +204,17 @@ static void write_queues(const struct scheduler_turn *turn)
 		scheduler->queue_count = cycle->queue_count;
 		scheduler->queues_of = live_rebuilds(scheduler->live);
 	}
+	struct queue_told *all = sum_queues(cycle, turn->arena);
 	for (size_t q = 0; q < cycle->queue_count; q++) {
-		const struct cycle_queue *queue = &cycle->queues[q];
-		struct queue_told told;
-		memset(&told, 0, sizeof(told));
-		memcpy(told.allocated, queue->allocated, sizeof(told.allocated));
-		memcpy(told.allocated_protected, queue->allocated_protected, sizeof(told.allocated_protected));
-		memcpy(told.requested, queue->requested, sizeof(told.requested));
-		memcpy(told.fair, queue->fair, sizeof(told.fair));
+		struct queue_told told = all[q];
+		if (cycle->queues[q].first != (int)q)
+			continue;
 		told.written = scheduler->queues[q].written;
 		if ((told.written && memcmp(&told, &scheduler->queues[q], sizeof(told)) == 0) ||
 		    scheduler_numbers_wait(turn, told.written))
 			continue;
 		told.written = scheduler->last;
-		if (write_queue(turn, queue))
+		if (write_queue(turn, cycle->queues[q].name, &told))
 			scheduler->queues[q] = told;
 		else
 			scheduler->unwritten = true;

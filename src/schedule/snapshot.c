@@ -186,6 +186,7 @@ void build_frame(struct snapshot_build *build, const struct manifests *manifests
 	build_priorities(build);
 	build_topologies(build);
 	build_nodes(build);
+	build_shards(build);
 	build_queues(build);
 	build_devices(build);
 }

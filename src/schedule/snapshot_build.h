@@ -49,8 +49,12 @@ struct snapshot_build {
 	struct interner *config_maps;                  /* "namespace/name" of those there are; NULL in a live state */
 	struct build_device *devices;                  /* resources that DeviceClasses stand behind */
 	size_t device_count;
+	struct shard_spec *shards; /* at most one per pool */
+	size_t shard_count;
 	bool no_queues;
-	bool quiet; /* nobody reads verdicts and warnings: keep none */
+	const char **queue_pools; /* by queue: the only pool it serves, NULL for all */
+	int *queue_rows;          /* by pool and queue: its number in the cycle, -1 for none */
+	bool quiet;               /* nobody reads verdicts and warnings: keep none */
 	struct build_bad_pod *bad_pods;
 	size_t bad_pod_count;
 	size_t foreign_pods;     /* pending pods of other schedulers */
@@ -89,16 +93,25 @@ struct cluster_node build_cluster_node(const struct node_spec *node);
 bool build_node_is_ours(const struct snapshot_build *build, const struct node_spec *node);
 /* Whether the settings serve every pool. */
 bool build_serves_all(const struct snapshot_build *build);
-void build_queues(struct snapshot_build *build);
 /* What defragmentation is asked for, with so many moves. */
 struct cycle_defragment build_defragment(const struct settings *settings, int64_t moves);
-/* What they used in the past, as it was kept; after the frame. */
-void build_usage(struct snapshot_build *build);
 /* The node pool that the label of the object names, NULL for none. */
 const char *build_pool(const struct snapshot_build *build, const struct val *object);
 void build_priorities(struct snapshot_build *build);
 /* What the class is worth, or the default where there is none of that name, and whether its groups never preempt. */
 int32_t build_priority(const struct snapshot_build *build, const char *class_name, bool *never_preempts);
+/* snapshot_shards.c; needs the nodes */
+void build_shards(struct snapshot_build *build);
+/* That of the pool, NULL when there is none. */
+const struct shard_spec *build_shard(const struct snapshot_build *build, const char *pool);
+/* snapshot_queues.c; needs the nodes and the shards. Names are numbered as the first queues of the cycle. */
+void build_queues(struct snapshot_build *build);
+/* What they used in the past, as it was kept; after the frame. */
+void build_usage(struct snapshot_build *build);
+/* What the queue of that name is in the pool of that name; -1 when it serves another, or no node is in the pool. */
+int build_queue_row(const struct snapshot_build *build, int queue, const char *pool);
+/* Whether the pool of the node is one that queues are divided by. */
+bool build_knows_pool(const struct snapshot_build *build, const struct node_spec *node);
 /* snapshot_volumes.c: the book and the columns of a snapshot; the pods are not read yet. */
 void build_volumes(struct snapshot_build *build);
 /* Says who names which claim, and asks for all sizes before it matters. */

@@ -1,7 +1,6 @@
-/* Owns the cluster-scoped part of the snapshot: topologies, nodes, queues and priority classes. */
+/* Owns the cluster-scoped part of the snapshot: topologies, nodes and priority classes. */
 #include "schedule/snapshot_build.h"
 #include "kinds/names.h"
-#include "schedule/usage.h"
 
 #include <string.h>
 
@@ -181,114 +180,9 @@ void build_number_nodes(struct snapshot_build *build)
 	}
 }
 
-/* Parents by name; a parent that is missing or that leads back to the queue itself is cut, because the engine walks
- * upwards. The verdict on the queue says so. */
-static void link_queues(struct snapshot_build *build, const struct queue_spec *specs)
-{
-	struct cycle *cycle = &build->snapshot->cycle;
-	for (size_t i = 0; i < cycle->queue_count && !build->settings->ignore_parent_queues; i++) {
-		if (!specs[i].parent)
-			continue;
-		uint32_t parent = interner_find(build->queue_names, specs[i].parent);
-		if (parent == UINT32_MAX) {
-			cycle->queues[i].closed =
-				arena_printf(build->arena, "the parent of queue %s, queue %s, does not exist",
-			                     specs[i].name, specs[i].parent);
-			continue;
-		}
-		cycle->queues[i].parent = (int)parent;
-		if (!cycle->queues[parent].closed)
-			cycle->queues[parent].closed =
-				arena_printf(build->arena,
-			                     "queue %s has queues below it, such as %s: only those take pods",
-			                     specs[parent].name, specs[i].name);
-	}
-	/* Each walk marks its way with its own number, so every queue is visited about once over all walks. */
-	size_t *walked = arena_array(build->arena, size_t, cycle->queue_count);
-	for (size_t i = 0; i < cycle->queue_count; i++) {
-		size_t mark = i + 1;
-		int at = (int)i;
-		while (at >= 0 && walked[at] == 0) {
-			walked[at] = mark;
-			int parent = cycle->queues[at].parent;
-			if (parent >= 0 && walked[parent] == mark) {
-				cycle->queues[at].parent = -1;
-				break;
-			}
-			at = parent;
-		}
-	}
-}
-
 const char *build_pool(const struct snapshot_build *build, const struct val *object)
 {
 	const char *pool =
 		val_str(val_path(object, "metadata", "labels", settings_pool_label(build->settings), NULL), NULL);
 	return pool && *pool ? pool : NULL;
-}
-
-static struct cycle_queue unlimited_queue(const char *name)
-{
-	struct cycle_queue queue = {.name = name, .parent = -1, .priority = 100};
-	for (int resource = 0; resource < CYCLE_RESOURCES; resource++) {
-		queue.quota[resource] = queue.limit[resource] = -1;
-		queue.weight[resource] = 1000;
-	}
-	return queue;
-}
-
-void build_usage(struct snapshot_build *build)
-{
-	struct cycle *cycle = &build->snapshot->cycle;
-	const struct build_slice *slice = &build->kinds[KIND_QUEUE];
-	struct usage *usage = usage_of_settings(build->settings, cycle->now);
-	for (size_t i = 0; i < slice->count && usage; i++) {
-		const struct val *object = slice->items[i]->object;
-		const char *text = val_str(val_path(object, "metadata", "annotations", PAST_USAGE, NULL), NULL);
-		uint32_t number = interner_find(build->queue_names, slice->items[i]->name);
-		if (!text || number == UINT32_MAX)
-			continue;
-		int queue = usage_queue(usage, slice->items[i]->name);
-		if (usage_read(usage, queue, text) < 0)
-			build_warn(build, "queue %s: its annotation %s is not one that Platoon wrote, and is not read",
-			           slice->items[i]->name, PAST_USAGE);
-		usage_get(usage, queue, cycle->queues[number].used);
-	}
-	usage_destroy(usage);
-}
-
-void build_queues(struct snapshot_build *build)
-{
-	_Static_assert((int)QUEUE_GPU == (int)CYCLE_GPU && (int)QUEUE_CPU == (int)CYCLE_CPU &&
-	                       (int)QUEUE_MEMORY == (int)CYCLE_MEMORY,
-	               "the resources of queues are numbered alike in both layers");
-	struct cycle *cycle = &build->snapshot->cycle;
-	const struct build_slice *slice = &build->kinds[KIND_QUEUE];
-	struct queue_spec *specs = arena_array(build->arena, struct queue_spec, slice->count);
-	cycle->queues = arena_array(build->arena, struct cycle_queue, slice->count + 1);
-	for (size_t i = 0; i < slice->count; i++) {
-		struct problems ignored = {.arena = build->arena};
-		struct queue_spec *spec = &specs[cycle->queue_count];
-		build_judge(build, slice->items[i], build->arena);
-		int rc = queue_decode(slice->items[i]->object, build->arena, spec, &ignored);
-		if (rc < 0 || !build_new_name(build->queue_names, spec->name))
-			continue;
-		struct cycle_queue *queue = &cycle->queues[cycle->queue_count++];
-		*queue = (struct cycle_queue){.name = spec->name,
-		                              .pool = build_pool(build, slice->items[i]->object),
-		                              .parent = -1,
-		                              .priority = spec->priority,
-		                              .preempt_runtime = spec->preempt_runtime_ns,
-		                              .reclaim_runtime = spec->reclaim_runtime_ns,
-		                              .has_runtime = {spec->has_preempt_runtime, spec->has_reclaim_runtime}};
-		for (int resource = 0; resource < CYCLE_RESOURCES; resource++) {
-			queue->quota[resource] = spec->share[resource].quota;
-			queue->limit[resource] = spec->share[resource].limit;
-			queue->weight[resource] = spec->share[resource].weight;
-		}
-	}
-	link_queues(build, specs);
-	build->no_queues = slice->count == 0;
-	if (build->no_queues)
-		cycle->queues[cycle->queue_count++] = unlimited_queue(build->default_queue);
 }

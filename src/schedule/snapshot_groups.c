@@ -2,6 +2,8 @@
  * queue. Which pods are members is decided in snapshot_members.c. */
 #include "schedule/snapshot_build.h"
 
+#include "admit/shard.h"
+
 #include "admit/pod_fields.h"
 #include "base/clock.h"
 
@@ -38,19 +40,23 @@ static void set_queue(const struct snapshot_build *build, struct arena *arena, s
                       const char *name, const char *pool)
 {
 	group->queue_name = name && name[0] ? name : build->default_queue;
-	if (build->no_queues) {
-		group->queue = 0;
-		return;
-	}
-	uint32_t id = interner_find(build->queue_names, group->queue_name);
+	uint32_t id = build->no_queues ? 0 : interner_find(build->queue_names, group->queue_name);
 	group->queue = id == UINT32_MAX ? -1 : (int)id;
-	const struct cycle_queue *queue = group->queue < 0 ? NULL : &build->snapshot->cycle.queues[group->queue];
-	if (queue && queue->closed)
-		block_queue(arena, group, queue->closed);
-	else if (queue && queue->pool && !text_equal(queue->pool, pool))
+	if (group->queue < 0)
+		return;
+	const struct cycle_queue *queue = &build->snapshot->cycle.queues[id];
+	const char *only = build->queue_pools[id];
+	int row = build_queue_row(build, group->queue, pool);
+	group->nowhere = row < 0;
+	group->queue = row < 0 ? group->queue : row;
+	if (only && !text_equal(only, pool)) {
+		group->queue = -1; /* what it holds is nothing of this pool */
 		block_queue(arena, group,
 		            arena_printf(arena, "queue %s is one of node pool %s, and the group is in %s%s",
-		                         queue->name, queue->pool, pool ? "pool " : "none", pool ? pool : ""));
+		                         queue->name, only, pool ? "pool " : "none", pool ? pool : ""));
+	} else if (queue->closed) {
+		block_queue(arena, group, queue->closed);
+	}
 }
 
 static void block_topology(struct arena *arena, struct cycle_group *group, const struct tree_node *node,
@@ -175,13 +181,16 @@ static bool marked_unschedulable(const struct manifest *manifest, const char *po
 }
 
 /* When the group counts as stale, and from when on it may cause evictions. */
-static void set_times(const struct settings *settings, const struct snapshot_group *group,
+static void set_times(const struct snapshot_build *build, const struct snapshot_group *group,
                       const struct manifest *manifest, struct cycle_group *into)
 {
+	const struct settings *settings = build->settings;
 	const struct podgroup *spec = &group->spec;
+	const struct shard_spec *shard = build_shard(build, group->pool);
 	into->has_stale_since = read_time(manifest, "kai.scheduler/stale-podgroup-timestamp", &into->stale_since);
 	into->grace = spec->has_staleness_grace                ? spec->staleness_grace_ns
 	              : into->preempt == CYCLE_NON_PREEMPTIBLE ? -1
+	              : shard && shard->has_grace              ? shard->grace_ns
 	                                                       : DEFAULT_STALENESS_GRACE;
 	const char *text = val_str(val_path(manifest->object, "metadata", "annotations", MET_MINIMUM, NULL), "");
 	char *end;
@@ -250,7 +259,7 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	into->disruption = group->spec.disruption == DISRUPT_WHOLE    ? CYCLE_DISRUPT_WHOLE
 	                   : group->spec.disruption == DISRUPT_SINGLE ? CYCLE_DISRUPT_SINGLE
 	                                                              : CYCLE_DISRUPT_USUAL;
-	set_times(build->settings, group, manifest, into);
+	set_times(build, group, manifest, into);
 	build_places(build, manifest, index, arena);
 	set_queue(build, arena, into, group->spec.queue, group->pool);
 	if (rc < 0)

@@ -2,6 +2,8 @@
  * it is ours to place. Which gang it belongs to is decided in snapshot_groups.c. */
 #include "schedule/snapshot_build.h"
 
+#include "admit/shard.h"
+
 #include <string.h>
 
 bool build_pod_is_ours(const struct snapshot_build *build, const struct pod_spec *pod)
@@ -46,7 +48,8 @@ int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod
 {
 	struct pod_rules rules = needs->rules ? *needs->rules : (struct pod_rules){0};
 	rules.pool = labels_get(&pod->spec->labels, settings_pool_label(build->settings));
-	if (build->settings->restrict_nodes)
+	const struct shard_spec *shard = build_shard(build, rules.pool);
+	if (shard && shard->has_restrict ? shard->restrict_nodes : build->settings->restrict_nodes)
 		rules.node_label = requests_gpus(needs) ? SETTINGS_GPU_WORKER : SETTINGS_CPU_WORKER;
 	return cluster_add_pod_class(build->snapshot->cycle.cluster, &(struct pod_input){
 									     .namespace_ = pod->namespace_,

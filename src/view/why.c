@@ -274,6 +274,13 @@ static int ask_pod(struct why *why, const struct manifests *objects, struct aren
 
 /* ---- queues ---- */
 
+bool why_concerns_queue(const struct why *why, size_t group)
+{
+	const struct cycle *cycle = &why->plan->snapshot->cycle;
+	int queue = cycle->groups[group].queue;
+	return queue >= 0 && cycle->queues[queue].first == why->queue;
+}
+
 static int ask_queue(struct why *why, struct arena *arena, struct error *error)
 {
 	const struct cycle *cycle = &why->plan->snapshot->cycle;
@@ -287,7 +294,7 @@ static int ask_queue(struct why *why, struct arena *arena, struct error *error)
 		return why_not_found("queue", &why->subject, &nearest, error);
 	size_t groups = 0, waiting = 0;
 	for (size_t i = 0; i < cycle->group_count; i++) {
-		if (cycle->groups[i].queue != why->queue)
+		if (!why_concerns_queue(why, i))
 			continue;
 		groups++;
 		waiting += cycle->groups[i].state != GROUP_PLACED && cycle->groups[i].state != GROUP_PARTIAL;

@@ -21,7 +21,7 @@ int why_parse(const char *text, const char *namespace_, struct arena *arena, str
 struct why {
 	struct why_subject subject;
 	const struct plan *plan;
-	int group, pod, queue; /* index in the snapshot or the cycle, -1: not about one */
+	int group, pod, queue; /* index in the snapshot or the cycle (of a queue: its first row), -1: not about one */
 	const int *groups;     /* of a workload: all of its PodGroups, those that wait first */
 	size_t group_count;
 	const char *state;   /* one word */
@@ -36,6 +36,8 @@ struct why {
  * whom, such as the workloads of a live cluster; NULL: none. */
 int why_ask(const struct plan *plan, const struct manifests *objects, const struct manifests *owners,
             const struct why_subject *subject, struct arena *arena, struct why *out, struct error *error);
+/* Whether the group, by its number in the cycle, is in the queue that was asked about. */
+bool why_concerns_queue(const struct why *why, size_t group);
 /* The same as a document, with every part of the group and where its pods are. */
 struct node *why_write(const struct why *why, struct build *build);
 

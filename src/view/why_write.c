@@ -132,12 +132,10 @@ static struct node *write_limit(struct build *build, int64_t amount)
 	return amount < 0 ? build_null(build) : build_int(build, amount);
 }
 
-static void put_queue(struct build *build, struct node *root, const struct why *why)
+static struct node *write_resources(const struct cycle *cycle, const struct cycle_queue *queue, struct build *build)
 {
 	static const char *const names[CYCLE_RESOURCES] = {"gpuMilli", "cpuMilli", "memoryBytes"};
-	const struct cycle *cycle = &why->plan->snapshot->cycle;
-	const struct cycle_queue *queue = &cycle->queues[why->queue];
-	struct node *resources = build_map(build), *groups = build_list(build);
+	struct node *resources = build_map(build);
 	for (int r = 0; r < CYCLE_RESOURCES; r++) {
 		struct node *item = build_map(build);
 		build_put_int(build, item, "allocated", queue->allocated[r]);
@@ -148,11 +146,30 @@ static void put_queue(struct build *build, struct node *root, const struct why *
 			build_put_int(build, item, "pastUsePerBillion", queue->used[r]);
 		build_put(build, resources, names[r], item);
 	}
-	build_put(build, root, "resources", resources);
+	return resources;
+}
+
+static void put_queue(struct build *build, struct node *root, const struct why *why)
+{
+	const struct cycle *cycle = &why->plan->snapshot->cycle;
+	struct node *groups = build_list(build), *pools = build_list(build);
+	bool several = false;
+	for (size_t q = 0; q < cycle->queue_count; q++) {
+		if (cycle->queues[q].first != why->queue)
+			continue;
+		struct node *pool = build_map(build);
+		build_put_string(build, pool, "nodePool", cycle->queues[q].pool_name);
+		build_put(build, pool, "resources", write_resources(cycle, &cycle->queues[q], build));
+		build_append(build, pools, pool);
+		several |= (int)q != why->queue;
+	}
+	build_put(build, root, "resources", write_resources(cycle, &cycle->queues[why->queue], build));
+	if (several)
+		build_put(build, root, "pools", pools);
 	for (size_t i = 0; i < why->plan->group_count; i++) {
 		size_t index = why->plan->order[i];
 		const struct plan_group *group = &why->plan->groups[index];
-		if (cycle->groups[index].queue != why->queue)
+		if (!why_concerns_queue(why, index))
 			continue;
 		struct node *item = build_map(build);
 		build_put_string(build, item, "namespace", group->namespace_);

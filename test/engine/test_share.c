@@ -126,6 +126,33 @@ static void units_of_cpu_and_memory(void **state)
 	arena_destroy(arena);
 }
 
+/* The same queues in two pools, one after the other and mixed: each pool is divided as if there were no other, and nobody
+ * takes from another pool. */
+static void pools_are_divided_apart(void **state)
+{
+	struct arena *arena = arena_create();
+	struct row row = {"", TOP, 0, NONE, 1, 0, 0, 9, 0};
+	static const int pools[] = {1, 0, 1, 0, 1};
+	static const int64_t totals[] = {8000, 0, 0, 12000, 0, 0}, expected[] = {4000, 4000, 4000, 4000, 4000};
+	struct share_queue queues[5];
+	struct share_claim claim;
+	for (size_t i = 0; i < 5; i++) {
+		queues[i] = rows_queue(&row);
+		queues[i].pool = pools[i];
+		queues[i].creation = (int64_t)i;
+	}
+	share_compute(queues, 5, totals, arena);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(queues[i].fair[SHARE_GPU], expected[i]);
+	queues[0].allocated[SHARE_GPU] = queues[1].allocated[SHARE_GPU] = 8000;
+	share_claim_init(&claim, queues, 5, arena);
+	assert_int_equal(share_claim_begin(&claim, 2, (int64_t[]){1000, 0, 0}, false), SHARE_ALLOWED);
+	assert_true(share_claim_may_take(&claim, 0));
+	assert_false(share_claim_may_take(&claim, 1));
+	assert_int_equal(share_claim_take(&claim, 1, (int64_t[]){1000, 0, 0}), SHARE_SAME_QUEUE);
+	arena_destroy(arena);
+}
+
 /* Parents out of range and circles are cut; what hangs on them keeps its place. */
 static void bad_parents(void **state)
 {
@@ -237,6 +264,7 @@ int main(void)
 		cmocka_unit_test(shares),
 		cmocka_unit_test(fractions_of_devices),
 		cmocka_unit_test(units_of_cpu_and_memory),
+		cmocka_unit_test(pools_are_divided_apart),
 		cmocka_unit_test(bad_parents),
 		cmocka_unit_test(extreme_numbers),
 		cmocka_unit_test(the_tables_of_the_page),

@@ -136,6 +136,47 @@ static void another_pool(void **state)
 	assert_string_not_equal(story_node_of(simulation, "b2"), "");
 }
 
+#define SMALL_QUEUE(labels)                                                                                            \
+	"---\n{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: small, labels: {" labels "}}, spec: "   \
+	"{resources: {cpu: {quota: 0, limit: 1000, overQuotaWeight: 1}, memory: {limit: -1}}}}\n"
+#define IN_SMALL "kai.scheduler/queue: small, "
+
+/* A queue has its limit in every pool; in one that gets its first node, too. When it gets the label of a pool, it is left with
+ * that. And what a SchedulingShard says of a pool holds in it at once. */
+static void pools_of_queues(void **state)
+{
+	struct simulation *simulation = *state;
+	story_apply(simulation, POOL_NODE("r", "kai.scheduler/node-pool: red") POOL_NODE("plain", "") SMALL_QUEUE(""));
+	story_apply(simulation, POOL_POD("r1", IN_SMALL "kai.scheduler/node-pool: red") POOL_POD("n1", IN_SMALL)
+	                                POOL_POD("b1", IN_SMALL "kai.scheduler/node-pool: blue"));
+	story_run(simulation);
+	assert_string_equal(story_node_of(simulation, "r1"), "r");
+	assert_string_equal(story_node_of(simulation, "n1"), "plain");
+	assert_string_equal(story_node_of(simulation, "b1"), "");
+	story_apply(simulation, POOL_NODE("b", "kai.scheduler/node-pool: blue"));
+	story_apply(simulation, POOL_POD("r2", IN_SMALL "kai.scheduler/node-pool: red"));
+	story_run(simulation);
+	assert_string_equal(story_node_of(simulation, "b1"), "b");
+	assert_string_equal(story_node_of(simulation, "r2"), "");
+	story_apply(simulation,
+	            POOL_NODE("g", "kai.scheduler/node-pool: green") SMALL_QUEUE("kai.scheduler/node-pool: red"));
+	story_apply(simulation, POOL_POD("g1", IN_SMALL "kai.scheduler/node-pool: green"));
+	story_run(simulation);
+	assert_string_equal(story_node_of(simulation, "g1"), "");
+	story_apply(simulation, SMALL_QUEUE("kai.scheduler/node-pool: green"));
+	story_run(simulation);
+	assert_string_equal(story_node_of(simulation, "g1"), "g");
+	story_apply(simulation,
+	            QUEUE("default-queue") "---\n{apiVersion: kai.scheduler/v1, kind: SchedulingShard, metadata: "
+	                                   "{name: red}, spec: "
+	                                   "{partitionLabelValue: red, args: {restrict-node-scheduling: 'true'}}}\n");
+	story_apply(simulation,
+	            POOL_POD("r3", "kai.scheduler/node-pool: red") POOL_POD("b2", "kai.scheduler/node-pool: blue"));
+	story_run(simulation);
+	assert_string_equal(story_node_of(simulation, "r3"), "");
+	assert_string_equal(story_node_of(simulation, "b2"), "b");
+}
+
 static void only_workers(void **state)
 {
 	struct simulation *simulation = *state;
@@ -468,6 +509,7 @@ int main(void)
 		ON_A_CLUSTER(another_default_queue),
 		ON_A_CLUSTER(another_queue_label),
 		ON_A_CLUSTER(another_pool),
+		ON_A_CLUSTER(pools_of_queues),
 		ON_A_CLUSTER(only_workers),
 		ON_A_CLUSTER(parents_that_do_not_count),
 		ON_A_CLUSTER(minimums_as_kai_admits_them),

@@ -71,6 +71,7 @@ void cluster_destroy(struct cluster *cluster)
 	vec_free(&cluster->pod_class_amounts);
 	vec_free(&cluster->journal);
 	vec_free(&cluster->added);
+	vec_free(&cluster->pool_strategies);
 	arena_destroy(cluster->arena);
 	free(cluster);
 }

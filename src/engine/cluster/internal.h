@@ -129,6 +129,11 @@ struct journal_entry { /* one change of occupancy */
 	int sign;
 };
 
+struct pool_strategy {
+	const char *pool; /* NULL: nodes without one */
+	struct strategy strategy;
+};
+
 struct cluster {
 	struct arena *arena; /* names, labels, rules: live as long as the cluster */
 	bool sealed;
@@ -158,12 +163,13 @@ struct cluster {
 	VEC(struct journal_entry) journal; /* changes of occupancy since cluster_record */
 	bool recording;
 	struct strategy strategy;
-	bool spare_gpus;                       /* see cluster_set_spare_gpus */
-	const struct volume_pool *volume_pool; /* NULL mostly */
-	uint64_t freed;                        /* see cluster_freed */
-	uint64_t occupied;                     /* sum over all pods on nodes: see cluster_state */
-	uint64_t node_changes;                 /* how often a node changed by itself, not by what runs there */
-	struct journal_entry vacant;           /* left just now, and taken again as a rule; sign 0 for none */
+	VEC(struct pool_strategy) pool_strategies; /* of pools that have their own */
+	bool spare_gpus;                           /* see cluster_set_spare_gpus */
+	const struct volume_pool *volume_pool;     /* NULL mostly */
+	uint64_t freed;                            /* see cluster_freed */
+	uint64_t occupied;                         /* sum over all pods on nodes: see cluster_state */
+	uint64_t node_changes;                     /* how often a node changed by itself, not by what runs there */
+	struct journal_entry vacant;               /* left just now, and taken again as a rule; sign 0 for none */
 	/* nodes in the order they were added, until seal */
 	VEC(struct cluster_node) added;
 };

@@ -47,6 +47,7 @@ void cycle_begin(struct cycle *cycle)
 	}
 	for (size_t b = 0; b < cycle->budget_count; b++)
 		cycle->budgets[b].spent = 0;
+	cycle->pools_counted = false;
 	cycle->refusals = refusals_create(cycle->arena);
 	cycle->retry_at = INT64_MAX;
 	refusal_cache_begin(cycle);

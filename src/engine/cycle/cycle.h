@@ -8,19 +8,30 @@
 
 enum { CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, CYCLE_RESOURCES };
 
+/* A pool of nodes. Each is divided on its own: nothing of one counts in another. */
+struct cycle_pool {
+	const char *name;               /* NULL: nodes without the label of pools */
+	int64_t total[CYCLE_RESOURCES]; /* filled by the cycle where there are several: what its nodes have */
+};
+
+/* What a queue has to do with one pool. One that serves several pools is several of these. */
 struct cycle_queue {
 	const char *name;
-	int parent; /* -1 at the top */
+	int first;             /* number of the first one of the same name */
+	const char *pool_name; /* of its pool, NULL where that has none */
+	int parent;            /* -1 at the top */
 	int64_t priority;
 	int64_t quota[CYCLE_RESOURCES]; /* GPUs in milli-devices, CPU in milli-cores, memory in bytes; -1 = unlimited */
 	int64_t limit[CYCLE_RESOURCES]; /* -1 = none */
 	int64_t weight[CYCLE_RESOURCES]; /* over-quota weight in thousandths */
 	int64_t preempt_runtime,
 		reclaim_runtime; /* nanoseconds that a group may run before it is evicted for another */
-	const char *pool;        /* only groups of this node pool belong to it; NULL: those of any */
+	int pool;                /* of cycle.pools: whose nodes it divides */
 	const char *closed;      /* why no group may start in it, whatever is free; NULL: it may */
 	bool has_runtime[2]; /* whether preempt_runtime and reclaim_runtime are set; if not, those above are asked */
 	int64_t used[CYCLE_RESOURCES]; /* in the past, in parts of SHARE_PAST_WHOLE of the cluster */
+	bool has_past_factor;          /* past_factor counts instead of that of the cycle, if that is not 0 */
+	int64_t past_factor;
 	/* filled by the cycle: */
 	int64_t allocated[CYCLE_RESOURCES];
 	int64_t allocated_protected[CYCLE_RESOURCES]; /* the part of it that cannot be evicted */
@@ -95,6 +106,7 @@ struct cycle_group {
 	struct gang gang;
 	bool implicit; /* a pod without a PodGroup; ranks behind PodGroups where nothing else decides */
 	int queue;     /* -1: names a queue that does not exist */
+	bool nowhere;  /* no node is in its pool: what waits is nothing that the queue asks for */
 	const char *queue_name;
 	int32_t priority;
 	enum cycle_preempt preempt;
@@ -144,6 +156,9 @@ struct cycle {
 	struct cluster *cluster;
 	struct cycle_queue *queues;
 	size_t queue_count;
+	struct cycle_pool *pools; /* by name, the one without a name first; none: one of all nodes */
+	size_t pool_count;
+	bool pools_counted; /* in this cycle */
 	struct cycle_group *groups;
 	size_t group_count;
 	struct cycle_budget *budgets;
@@ -207,6 +222,12 @@ int cycle_resource_of(const char *name, int64_t *scale);
 
 /* What the cluster has, as queues count it. */
 void cycle_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES]);
+/* The number of a pool, NULL for the one without a name; -1 when no node is in it. */
+int cycle_find_pool(const struct cycle *cycle, const char *name);
+/* The same per pool, for share.h; in the arena of the cycle. */
+const int64_t *cycle_pool_totals(struct cycle *cycle);
+/* The name for people: with its pool, if that has a name. */
+const char *cycle_queue_text(const struct cycle_queue *queue, struct arena *arena);
 
 const char *group_state_name(enum group_state state); /* "Placed", "Waiting", ...; GROUP_PARTIAL is "Placed" */
 

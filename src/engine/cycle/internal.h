@@ -47,9 +47,8 @@ static inline void cycle_clear_mark(struct cycle_run *run, enum cycle_mark which
 	run->mark[which]++;
 }
 
-/* Makes run->shares, in the arena of the cycle, from what is settled and what the groups of this cycle hold and ask for;
- * `total` is what the cluster has. */
-void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES]);
+/* Makes run->shares, in the arena of the cycle, from what is settled and what the groups of this cycle hold and ask for. */
+void cycle_open_accounts(struct cycle_run *run);
 
 /* Whether the pod runs or is reserved. */
 bool cycle_is_member(const struct gang_pod *pod);

@@ -47,6 +47,7 @@ static uint64_t describe_state(struct cycle_run *run)
 			state = hash_mix(state, (uint64_t)cycle->queues[q].limit[r]);
 			state = hash_mix(state, (uint64_t)cycle->queues[q].quota[r]);
 			state = hash_mix(state, (uint64_t)cycle->queues[q].parent);
+			state = hash_mix(state, (uint64_t)cycle->queues[q].pool);
 		}
 	for (size_t g = 0; g < cycle->group_count; g++) {
 		const struct cycle_group *group = &cycle->groups[g];

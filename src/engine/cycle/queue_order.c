@@ -12,8 +12,9 @@ void queue_order_open(struct cycle *cycle, struct queue_order *order)
 	*order = (struct queue_order){.run = {.cycle = cycle}};
 	run->scratch = arena_create();
 	run->amounts = cycle_pod_class_amounts(cycle->cluster);
-	cycle_open_accounts(run, order->total);
-	share_compute(run->shares, cycle->queue_count, order->total, cycle->arena);
+	cycle_open_accounts(run);
+	order->totals = cycle_pool_totals(cycle);
+	share_compute(run->shares, cycle->queue_count, order->totals, cycle->arena);
 	share_claim_init(&run->claim, run->shares, cycle->queue_count, cycle->arena);
 	for (size_t q = 0; q < cycle->queue_count; q++) {
 		memcpy(cycle->queues[q].allocated, run->shares[q].allocated, sizeof(run->shares[q].allocated));
@@ -139,7 +140,7 @@ void queue_order_fill(struct queue_order *order,
 {
 	struct cycle *cycle = order->run.cycle;
 	order->heaps = base_calloc(cycle->queue_count, sizeof(*order->heaps));
-	order->by_share = share_order_create(order->run.shares, cycle->queue_count, order->total, cycle->arena);
+	order->by_share = share_order_create(order->run.shares, cycle->queue_count, order->totals, cycle->arena);
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		int g = cycle_work_at(cycle, i);
 		const struct cycle_group *group = &cycle->groups[g];

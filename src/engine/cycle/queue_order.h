@@ -18,7 +18,7 @@ struct queue_order {
 	struct cycle_run run;
 	struct candidate_heap *heaps; /* per queue */
 	struct share_order *by_share; /* the queue whose turn it is */
-	int64_t total[CYCLE_RESOURCES];
+	const int64_t *totals;        /* what each pool has */
 };
 
 /* The groups of a queue by priority; below the minimum before growing; older. */

@@ -164,7 +164,7 @@ static struct cycle_account account_of(const struct cycle *cycle, const struct c
 	for (size_t p = 0; p < group->gang.pod_count; p++) {
 		const struct gang_pod *pod = &group->gang.pods[p];
 		bool member = cycle_is_member(pod);
-		if (!member && pod->state != MEMBER_WAITING)
+		if (!member && (pod->state != MEMBER_WAITING || group->nowhere))
 			continue;
 		int64_t amounts[CYCLE_RESOURCES] = {0};
 		if (known)
@@ -289,6 +289,74 @@ void cycle_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES])
 	}
 }
 
+static int compare_pools(const void *left, const void *right)
+{
+	const struct cycle_pool *a = left, *b = right;
+	return strcmp(a->name ? a->name : "", b->name ? b->name : "");
+}
+
+int cycle_find_pool(const struct cycle *cycle, const char *name)
+{
+	struct cycle_pool wanted = {.name = name};
+	const struct cycle_pool *found =
+		cycle->pool_count ? bsearch(&wanted, cycle->pools, cycle->pool_count, sizeof(wanted), compare_pools)
+				  : NULL;
+	return found ? (int)(found - cycle->pools) : -1;
+}
+
+/* By node: the number of its pool. Nodes of one pool mostly stand together. */
+static int *pools_of_nodes(const struct cycle *cycle)
+{
+	const struct cluster *cluster = cycle->cluster;
+	int *pools = arena_array(cycle->arena, int, (size_t)cluster->node_count);
+	for (int n = 0; n < cluster->node_count; n++) {
+		const char *name = cluster->nodes[n].pool, *before = n ? cluster->nodes[n - 1].pool : NULL;
+		pools[n] = n && text_equal(name, before) ? pools[n - 1] : cycle_find_pool(cycle, name);
+	}
+	return pools;
+}
+
+/* What the nodes of each pool have. */
+static void count_pools(struct cycle *cycle)
+{
+	const struct cluster *cluster = cycle->cluster;
+	const int *pools = pools_of_nodes(cycle);
+	for (size_t p = 0; p < cycle->pool_count; p++)
+		memset(cycle->pools[p].total, 0, sizeof(cycle->pools[p].total));
+	for (int r = 0; r < cluster_resource_count(cluster); r++) {
+		int64_t scale;
+		int which = cycle_resource_of(cluster_resource_name(cluster, r), &scale);
+		for (int n = 0; which >= 0 && n < cluster->node_count; n++) {
+			int64_t *total = pools[n] < 0 ? NULL : cycle->pools[pools[n]].total;
+			if (total)
+				total[which] = clamp_add(total[which],
+				                         clamp_multiply(cluster_allocatable(cluster, r, n), scale));
+		}
+	}
+}
+
+const int64_t *cycle_pool_totals(struct cycle *cycle)
+{
+	size_t count = cycle->pool_count > 1 ? cycle->pool_count : 1;
+	int64_t *totals = arena_array(cycle->arena, int64_t, count * CYCLE_RESOURCES);
+	if (cycle->pool_count <= 1) {
+		cycle_totals(cycle->cluster, totals);
+		return totals;
+	}
+	if (!cycle->pools_counted)
+		count_pools(cycle);
+	cycle->pools_counted = true;
+	for (size_t p = 0; p < count; p++)
+		memcpy(totals + p * CYCLE_RESOURCES, cycle->pools[p].total, sizeof(cycle->pools[p].total));
+	return totals;
+}
+
+const char *cycle_queue_text(const struct cycle_queue *queue, struct arena *arena)
+{
+	return queue->pool_name ? arena_printf(arena, "%s in node pool %s", queue->name, queue->pool_name)
+	                        : queue->name;
+}
+
 /* What was moved is still the queue's. */
 static void add_kept(const struct cycle_run *run, const struct cycle_group *group)
 {
@@ -299,7 +367,7 @@ static void add_kept(const struct cycle_run *run, const struct cycle_group *grou
 		}
 }
 
-void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
+void cycle_open_accounts(struct cycle_run *run)
 {
 	const struct cycle *cycle = run->cycle;
 	run->shares = arena_array(cycle->arena, struct share_queue, cycle->queue_count);
@@ -307,13 +375,15 @@ void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 		const struct cycle_queue *from = &cycle->queues[q];
 		struct share_queue *share = &run->shares[q];
 		*share = (struct share_queue){.parent = from->parent,
+		                              .pool = from->pool,
 		                              .priority = from->priority,
 		                              .creation = (int64_t)q};
 		memcpy(share->quota, from->quota, sizeof(share->quota));
 		memcpy(share->limit, from->limit, sizeof(share->limit));
 		memcpy(share->weight, from->weight, sizeof(share->weight));
-		for (int r = 0; r < CYCLE_RESOURCES && cycle->past_factor; r++)
-			share->past[r] = from->used[r] * cycle->past_factor / (1000 + cycle->past_factor);
+		int64_t factor = cycle->past_factor && from->has_past_factor ? from->past_factor : cycle->past_factor;
+		for (int r = 0; r < CYCLE_RESOURCES && factor; r++)
+			share->past[r] = from->used[r] * factor / (1000 + factor);
 		if (!cycle->accounts)
 			continue;
 		memcpy(share->allocated, cycle->accounts[q].allocated, sizeof(share->allocated));
@@ -330,7 +400,6 @@ void cycle_open_accounts(struct cycle_run *run, int64_t total[CYCLE_RESOURCES])
 		}
 		add_kept(run, group);
 	}
-	cycle_totals(cycle->cluster, total);
 }
 
 /* ---- what is allowed ---- */
@@ -362,8 +431,8 @@ static void add_queue_reason(struct cycle_run *run, struct cycle_group *group, i
 	           (struct reason){.code = over_limit ? REASON_QUEUE_LIMIT : REASON_QUEUE_QUOTA,
 	                           .message = arena_printf(
 					   arena, "queue %s: %s in use and %s asked for would exceed its %s of %s",
-					   run->cycle->queues[queue].name, amount_text(arena, resource, used),
-					   amount_text(arena, resource, asked),
+					   cycle_queue_text(&run->cycle->queues[queue], arena),
+					   amount_text(arena, resource, used), amount_text(arena, resource, asked),
 					   over_limit ? "limit" : "quota for non-preemptible pods",
 					   amount_text(arena, resource, bound)),
 	                           .have = bound - used,

@@ -168,7 +168,7 @@ static void add_wait_reason(struct evict_attempt *attempt)
 	                                        print_time(cycle->arena, granted_to(attempt, victim->queue)),
 	                                        attempt->method->runtime == EVICT_RUNTIME_RECLAIM ? "reclaimMinRuntime"
 	                                                                                          : "preemptMinRuntime",
-	                                        cycle->queues[by].name,
+	                                        cycle_queue_text(&cycle->queues[by], cycle->arena),
 	                                        print_time(cycle->arena, attempt->waited_until - cycle->now)),
 		   });
 }

@@ -1,6 +1,8 @@
 /* Owns the names of placement strategies, which nodes pods without GPUs take first, and the even division of pods over nodes. */
 #include "engine/place/strategy.h"
 
+#include "base/strings.h"
+#include "base/vec.h"
 #include "engine/place/solver.h"
 
 #include <stdlib.h>
@@ -52,6 +54,19 @@ const char *strategy_name(struct strategy strategy)
 void cluster_set_strategy(struct cluster *cluster, struct strategy strategy)
 {
 	cluster->strategy = strategy;
+}
+
+void cluster_set_pool_strategy(struct cluster *cluster, const char *pool, struct strategy strategy)
+{
+	vec_push(&cluster->pool_strategies, ((struct pool_strategy){.pool = pool, .strategy = strategy}));
+}
+
+static struct strategy strategy_of(const struct cluster *cluster, const struct shape *shape)
+{
+	for (size_t i = 0; i < cluster->pool_strategies.count; i++)
+		if (text_equal(cluster->pool_strategies.items[i].pool, shape->rules.pool))
+			return cluster->pool_strategies.items[i].strategy;
+	return cluster->strategy;
 }
 
 void cluster_set_spare_gpus(struct cluster *cluster, bool spare)
@@ -116,12 +131,13 @@ static const struct shape *shape_of(const struct solver *solver, int local)
 bool strategy_wants_spread(const struct solver *solver, int local)
 {
 	const struct cluster *cluster = solver->cluster;
-	if (cluster->strategy.gpu == ORDER_BINPACK && cluster->strategy.cpu == ORDER_BINPACK)
-		return false;
 	const struct shape *shape = shape_of(solver, local);
+	struct strategy strategy = strategy_of(cluster, shape);
+	if (strategy.gpu == ORDER_BINPACK && strategy.cpu == ORDER_BINPACK)
+		return false;
 	int measure = measure_of(cluster, shape);
 	bool gpu = measure >= 0 && is_gpu(cluster->resources.items[shape->resource[measure]].name);
-	return measure >= 0 && (gpu ? cluster->strategy.gpu : cluster->strategy.cpu) == ORDER_SPREAD;
+	return measure >= 0 && (gpu ? strategy.gpu : strategy.cpu) == ORDER_SPREAD;
 }
 
 struct emptiness { /* of a node: free of total */

@@ -22,6 +22,8 @@ const char *strategy_name(struct strategy strategy);
 struct cluster;
 /* For all later decisions about the cluster. */
 void cluster_set_strategy(struct cluster *cluster, struct strategy strategy);
+/* For those about pods of one pool, NULL for pods without one. The text is borrowed. */
+void cluster_set_pool_strategy(struct cluster *cluster, const char *pool, struct strategy strategy);
 /* Pods that request no GPUs take nodes without GPUs first. Whatever the pods prefer themselves comes before. */
 void cluster_set_spare_gpus(struct cluster *cluster, bool spare);
 

@@ -92,8 +92,9 @@ static int64_t dominant_past(const struct share_queue *queue)
 	return most;
 }
 
-static struct rank rank_of(const struct share_queue *queue, const int64_t *next, const int64_t *total)
+static struct rank rank_of(const struct share_queue *queue, const int64_t *next, const int64_t *totals)
 {
+	const int64_t *total = totals + (size_t)queue->pool * SHARE_RESOURCES;
 	return (struct rank){.over = over_fair_share(queue),
 	                     .within = within_quota(queue, next),
 	                     .without = uses_without_entitlement(queue, next),
@@ -134,8 +135,8 @@ static int depth_of(const struct share_queue *queues, int queue)
 	return depth;
 }
 
-bool share_before(const struct share_queue *queues, const int64_t total[SHARE_RESOURCES], int a, const int64_t *next_a,
-                  int b, const int64_t *next_b)
+bool share_before(const struct share_queue *queues, const int64_t *totals, int a, const int64_t *next_a, int b,
+                  const int64_t *next_b)
 {
 	int depth_a = depth_of(queues, a), depth_b = depth_of(queues, b);
 	int up_a = a, up_b = b;
@@ -149,8 +150,8 @@ bool share_before(const struct share_queue *queues, const int64_t total[SHARE_RE
 		up_a = queues[up_a].parent;
 		up_b = queues[up_b].parent;
 	}
-	struct rank rank_a = rank_of(&queues[up_a], next_a ? next_a : nothing, total),
-		    rank_b = rank_of(&queues[up_b], next_b ? next_b : nothing, total);
+	struct rank rank_a = rank_of(&queues[up_a], next_a ? next_a : nothing, totals),
+		    rank_b = rank_of(&queues[up_b], next_b ? next_b : nothing, totals);
 	return sibling_before(queues, up_a, &rank_a, up_b, &rank_b);
 }
 
@@ -166,7 +167,7 @@ struct kept_rank { /* and what it was worked out from */
 
 struct share_order {
 	const struct share_queue *queues;
-	const int64_t *total;
+	const int64_t *totals;
 	int *best;                        /* by queue: the queue at or below it to serve next; -1 = nothing waits */
 	int64_t (*next)[SHARE_RESOURCES]; /* by queue, of its own */
 	struct kept_rank *ranks;          /* by queue */
@@ -177,12 +178,12 @@ struct share_order {
 	int *place; /* by queue: position in the heap of its parent, -1 = not in it */
 };
 
-struct share_order *share_order_create(const struct share_queue *queues, size_t count,
-                                       const int64_t total[SHARE_RESOURCES], struct arena *arena)
+struct share_order *share_order_create(const struct share_queue *queues, size_t count, const int64_t *totals,
+                                       struct arena *arena)
 {
 	struct share_order *order = arena_new(arena, struct share_order);
 	order->queues = queues;
-	order->total = total;
+	order->totals = totals;
 	order->best = arena_array(arena, int, count);
 	order->next = arena_array_bytes(arena, count, sizeof(*order->next));
 	order->ranks = arena_array(arena, struct kept_rank, count);
@@ -211,7 +212,7 @@ static const struct rank *heap_rank(struct share_order *order, int queue)
 	kept->known = true;
 	memcpy(kept->allocated, allocated, sizeof(kept->allocated));
 	memcpy(kept->next, next, sizeof(kept->next));
-	kept->rank = rank_of(&order->queues[queue], next, order->total);
+	kept->rank = rank_of(&order->queues[queue], next, order->totals);
 	return &kept->rank;
 }
 

@@ -58,11 +58,14 @@ enum share_verdict share_claim_begin(struct share_claim *claim, int queue, const
 	return SHARE_ALLOWED;
 }
 
-/* The siblings where the hierarchies of claimer and victim part. False when one is the other or above it. */
+/* The siblings where the hierarchies of claimer and victim part. False when one is the other or above it, or in another
+ * pool. */
 static bool part(const struct share_claim *claim, int victim, int *claimer_side, int *victim_side)
 {
 	const struct share_queue *queues = claim->queues;
 	int depth = 0, a = claim->queue, b = victim;
+	if (queues[a].pool != queues[b].pool)
+		return false;
 	for (int q = a; q >= 0; q = queues[q].parent)
 		depth++;
 	for (int q = b; q >= 0; q = queues[q].parent)

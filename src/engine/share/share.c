@@ -60,6 +60,25 @@ static void cut_bad_parents(struct share_queue *queues, size_t count, struct are
 		}
 }
 
+/* Top queues of one pool stand together, those of each as they were. */
+static void sort_top(struct division *division, struct arena *scratch)
+{
+	int count = division->first[1], pools = 0;
+	for (int k = 0; k < count; k++)
+		if (division->queues[division->kids[k]].pool >= pools)
+			pools = division->queues[division->kids[k]].pool + 1;
+	if (pools <= 1)
+		return;
+	int *next = arena_array(scratch, int, (size_t)pools + 1), *sorted = arena_array(scratch, int, (size_t)count);
+	for (int k = 0; k < count; k++)
+		next[division->queues[division->kids[k]].pool + 1]++;
+	for (int p = 0; p < pools; p++)
+		next[p + 1] += next[p];
+	for (int k = 0; k < count; k++)
+		sorted[next[division->queues[division->kids[k]].pool]++] = division->kids[k];
+	memcpy(division->kids, sorted, (size_t)count * sizeof(*sorted));
+}
+
 static void build_tree(struct division *division, struct arena *scratch)
 {
 	size_t count = division->count;
@@ -76,6 +95,7 @@ static void build_tree(struct division *division, struct arena *scratch)
 	}
 	for (size_t i = 0; i < count; i++)
 		division->kids[next[queues[i].parent + 1]++] = (int)i;
+	sort_top(division, scratch);
 	size_t filled = 0;
 	for (int k = division->first[0]; k < division->first[1]; k++)
 		division->descending[filled++] = division->kids[k];
@@ -226,12 +246,12 @@ static void divide_beyond_quotas(struct division *division, size_t count, int64_
 
 /* ---- one level ---- */
 
-/* Divides `total` among the children of `parent`. */
-static void divide(struct division *division, int parent, int64_t total, int resource)
+/* Divides `total` among the queues kids[from] .. kids[to - 1]. */
+static void divide(struct division *division, int from, int to, int64_t total, int resource)
 {
 	wide left = total;
 	size_t claimants = 0;
-	for (int k = division->first[parent + 1]; k < division->first[parent + 2]; k++) {
+	for (int k = from; k < to; k++) {
 		int q = division->kids[k];
 		struct share_queue *queue = &division->queues[q];
 		int64_t quota = queue->quota[resource], weight = queue->weight[resource];
@@ -252,8 +272,20 @@ static void divide(struct division *division, int parent, int64_t total, int res
 		divide_beyond_quotas(division, claimants, (int64_t)left, resource);
 }
 
-void share_compute(struct share_queue *queues, size_t count, const int64_t total[SHARE_RESOURCES],
-                   struct arena *scratch)
+/* Each pool is divided among its own top queues, which stand together. */
+static void divide_pools(struct division *division, const int64_t *totals, int resource)
+{
+	const struct share_queue *queues = division->queues;
+	for (int from = division->first[0], to; from < division->first[1]; from = to) {
+		int pool = queues[division->kids[from]].pool;
+		for (to = from + 1; to < division->first[1] && queues[division->kids[to]].pool == pool;)
+			to++;
+		int64_t total = totals[(size_t)pool * SHARE_RESOURCES + (size_t)resource];
+		divide(division, from, to, total > 0 ? total : 0, resource);
+	}
+}
+
+void share_compute(struct share_queue *queues, size_t count, const int64_t *totals, struct arena *scratch)
 {
 	struct division division = {.queues = queues, .count = count};
 	cut_bad_parents(queues, count, scratch);
@@ -262,11 +294,11 @@ void share_compute(struct share_queue *queues, size_t count, const int64_t total
 	division.claimants = arena_array(scratch, struct claimant, count);
 	for (int r = 0; r < SHARE_RESOURCES; r++) {
 		collect_demand(&division, r);
-		divide(&division, -1, total[r] > 0 ? total[r] : 0, r);
+		divide_pools(&division, totals, r);
 		for (size_t i = 0; i < count; i++) {
 			int q = division.descending[i];
 			if (division.first[q + 1] < division.first[q + 2])
-				divide(&division, q, queues[q].fair[r], r);
+				divide(&division, division.first[q + 1], division.first[q + 2], queues[q].fair[r], r);
 		}
 	}
 }

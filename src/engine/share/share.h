@@ -26,7 +26,8 @@ enum { SHARE_GPU, SHARE_CPU, SHARE_MEMORY, SHARE_RESOURCES }; /* numbered like C
 #define SHARE_PAST_WHOLE INT64_C(1000000000)
 
 struct share_queue {
-	int parent; /* -1 at the top; parents may stand before or after their children */
+	int parent; /* -1 at the top; parents may stand before or after their children, in the same pool */
+	int pool;   /* of the pools of nodes, each of which is divided on its own; 0 where there is one */
 	int64_t priority;
 	int64_t creation;                /* older = smaller; equal ones rank by index */
 	int64_t quota[SHARE_RESOURCES];  /* guaranteed; -1 = unlimited */
@@ -45,7 +46,7 @@ struct share_queue {
 /* The fair share of every queue.
  *
  * Level by level, for each resource on its own: every queue first gets its quota as far as it has use for it, that is
- * min(quota, limit, demand). What is left of the parent's share (at the top: of `total`) goes to queues that want more
+ * min(quota, limit, demand). What is left of the parent's share (at the top: of what its pool has) goes to queues that want more
  * and have a weight, highest priority first; within one priority in proportion to the weights, where a queue that
  * wants less than its part leaves the rest to the others. What is proportional is rounded down to whole units, which
  * are devices for GPUs, milli-cores and bytes; left-over units go to the largest remainders, then to the older queue.
@@ -60,9 +61,8 @@ struct share_queue {
  * the limits below it allow.
  *
  * A parent number that is out of range or leads in a circle is cut: it becomes -1. Costs O(n log n); `scratch` takes
- * about 130 bytes per queue. */
-void share_compute(struct share_queue *queues, size_t count, const int64_t total[SHARE_RESOURCES],
-                   struct arena *scratch);
+ * about 130 bytes per queue. `totals`: what each pool has, SHARE_RESOURCES numbers per pool, here and below. */
+void share_compute(struct share_queue *queues, size_t count, const int64_t *totals, struct arena *scratch);
 
 /* What a queue may keep of a resource when others claim theirs: the larger of quota and fair share, at most the
  * limit. -1 = unlimited. */
@@ -82,19 +82,19 @@ int64_t share_entitlement(const struct share_queue *queue, int resource);
  *   9. older
  *
  * The dominant share is the largest of allocated / entitlement over the resources; an unlimited entitlement counts as
- * `total`, and use without any entitlement as more than every other share.
+ * what the pool has, and use without any entitlement as more than every other share.
  *
  * Among siblings this is a total order. Among queues of different parents it is not (each brings its own next amounts
  * to the comparison of the parents): to choose among many use share_order, which lets every parent speak through its
  * best child. Needs queues that share_compute has seen. */
-bool share_before(const struct share_queue *queues, const int64_t total[SHARE_RESOURCES], int a, const int64_t *next_a,
-                  int b, const int64_t *next_b);
+bool share_before(const struct share_queue *queues, const int64_t *totals, int a, const int64_t *next_a, int b,
+                  const int64_t *next_b);
 
 /* The queue to serve next among all that have something waiting; log n per change. Keeps pointers to `queues` and
- * `total`; lives in the arena. */
+ * `totals`; lives in the arena. */
 struct share_order;
-struct share_order *share_order_create(const struct share_queue *queues, size_t count,
-                                       const int64_t total[SHARE_RESOURCES], struct arena *arena);
+struct share_order *share_order_create(const struct share_queue *queues, size_t count, const int64_t *totals,
+                                       struct arena *arena);
 /* Says what the queue itself (not its children) would get next; NULL when nothing waits there. To be called again
  * whenever the queue's next amounts or its `allocated` (and with it that of its ancestors) have changed. */
 void share_order_set(struct share_order *order, int queue, const int64_t *next);
@@ -102,9 +102,9 @@ int share_order_best(const struct share_order *order); /* -1 when nothing waits 
 
 enum share_verdict {
 	SHARE_ALLOWED,
-	SHARE_OVER_FAIR_SHARE,     /* with the request the claiming queue would exceed its fair share */
-	SHARE_OVER_QUOTA,          /* non-preemptible: with the request it, or an ancestor, would exceed its quota */
-	SHARE_SAME_QUEUE,          /* the victim is in the claiming queue, or in one above or below it */
+	SHARE_OVER_FAIR_SHARE, /* with the request the claiming queue would exceed its fair share */
+	SHARE_OVER_QUOTA,      /* non-preemptible: with the request it, or an ancestor, would exceed its quota */
+	SHARE_SAME_QUEUE,      /* the victim is in the claiming queue, in one above or below it, or in another pool */
 	SHARE_VICTIM_WITHIN_SHARE, /* the victim's queue holds no more than it may keep */
 	SHARE_MORE_SATURATED       /* the claiming side would end further above its fair share than the victim's side */
 };
