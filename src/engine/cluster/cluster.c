@@ -52,6 +52,9 @@ void cluster_destroy(struct cluster *cluster)
 		free(cluster->resources.items[r].free);
 		free(cluster->resources.items[r].releasing);
 		free(cluster->resources.items[r].held);
+		free(cluster->resources.items[r].allocatable_spans);
+		free(cluster->resources.items[r].free_spans);
+		free(cluster->resources.items[r].releasing_spans);
 	}
 	if (cluster->residents)
 		for (int n = 0; n < cluster->node_count; n++)
@@ -233,6 +236,8 @@ int cluster_add_resource(struct cluster *cluster, const char *name, int64_t init
 	                                 .shared_of = -1};
 	for (size_t n = 0; n < count; n++)
 		column.allocatable[n] = column.free[n] = initial;
+	column.allocatable_spans = spans_create(column.allocatable, cluster->node_count);
+	column.free_spans = spans_create(column.free, cluster->node_count);
 	column.total = clamp_multiply(initial, cluster->node_count);
 	struct name_entry *entry = base_calloc(1, sizeof(*entry));
 	*entry = (struct name_entry){.name = column.name, .number = (int)cluster->resources.count};
@@ -250,6 +255,22 @@ int64_t cluster_amount_in_view(const struct cluster *cluster, int resource, int 
 	if (view == VIEW_RELEASING && column->releasing)
 		amount = clamp_add(amount, column->releasing[node]);
 	return amount;
+}
+
+void cluster_add_free(struct cluster *cluster, int resource, int node, int64_t change)
+{
+	struct resource_column *column = &cluster->resources.items[resource];
+	span_set(column->free, column->free_spans, node, clamp_add(column->free[node], change));
+}
+
+void cluster_add_releasing(struct cluster *cluster, int resource, int node, int64_t change)
+{
+	struct resource_column *column = &cluster->resources.items[resource];
+	if (!column->releasing) {
+		column->releasing = base_calloc((size_t)cluster->node_count, sizeof(int64_t));
+		column->releasing_spans = spans_create(column->releasing, cluster->node_count);
+	}
+	span_set(column->releasing, column->releasing_spans, node, clamp_add(column->releasing[node], change));
 }
 
 void cluster_mark_node_changed(struct cluster *cluster, int node)
@@ -327,13 +348,9 @@ static void count_shared(struct cluster *cluster, const struct shape *shape, int
 		enum use use = of < 0 ? USE_NONE : find_use(cluster, shape->resource[i], node);
 		if (use == USE_NONE)
 			continue;
-		struct resource_column *column = &cluster->resources.items[of];
-		column->free[node] = clamp_add(column->free[node], -sign);
-		if (use != USE_LEAVING)
-			continue;
-		if (!column->releasing)
-			column->releasing = base_calloc((size_t)cluster->node_count, sizeof(int64_t));
-		column->releasing[node] = clamp_add(column->releasing[node], sign);
+		cluster_add_free(cluster, of, node, -sign);
+		if (use == USE_LEAVING)
+			cluster_add_releasing(cluster, of, node, sign);
 	}
 }
 
@@ -341,13 +358,9 @@ static void change_occupancy(struct cluster *cluster, int pod_class, int node, e
 {
 	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++) {
-		struct resource_column *column = &cluster->resources.items[shape->resource[i]];
-		column->free[node] = clamp_add(column->free[node], -sign * shape->amount[i]);
-		if (occupancy != OCCUPY_RELEASING)
-			continue;
-		if (!column->releasing)
-			column->releasing = base_calloc((size_t)cluster->node_count, sizeof(int64_t));
-		column->releasing[node] = clamp_add(column->releasing[node], sign * shape->amount[i]);
+		cluster_add_free(cluster, shape->resource[i], node, -sign * shape->amount[i]);
+		if (occupancy == OCCUPY_RELEASING)
+			cluster_add_releasing(cluster, shape->resource[i], node, sign * shape->amount[i]);
 	}
 	if (occupancy == OCCUPY_RELEASING)
 		cluster->releasing_pods += sign;

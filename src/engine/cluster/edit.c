@@ -93,8 +93,8 @@ static bool set_amount(struct resource_column *column, int number, int64_t amoun
 	int64_t change = amount - column->allocatable[number];
 	if (change == 0)
 		return false;
-	column->allocatable[number] = amount;
-	column->free[number] = clamp_add(column->free[number], change);
+	span_set(column->allocatable, column->allocatable_spans, number, amount);
+	span_set(column->free, column->free_spans, number, clamp_add(column->free[number], change));
 	column->total = clamp_add(column->total, change);
 	return true;
 }
@@ -149,7 +149,7 @@ void cluster_hold_amount(struct cluster *cluster, int resource, int node, int64_
 	if (!column->held)
 		column->held = base_calloc((size_t)cluster->node_count, sizeof(*column->held));
 	column->held[node] = amount;
-	column->free[node] = clamp_add(column->free[node], before - amount);
+	cluster_add_free(cluster, resource, node, before - amount);
 	cluster_mark_node_changed(cluster, node);
 	cluster->freed += amount < before;
 }

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "base/vec.h"
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/spans.h"
 #include "engine/cluster/volume_pool.h"
 #include "engine/place/strategy.h"
 
@@ -111,12 +112,13 @@ struct resource_column {
 	const char *name;
 	int64_t *allocatable;
 	int64_t *free;
-	int64_t *releasing; /* NULL while no releasing pod uses it */
-	int64_t *held;      /* see cluster_hold_amount; NULL: nothing is */
-	int64_t initial;    /* allocatable of nodes that do not name it (host ports) */
-	int64_t total;      /* allocatable of all nodes */
-	bool outside;       /* cluster_set_amount says how much there is, not the nodes */
-	int shared_of;      /* all pods of a node that ask for it take one unit of this resource; -1 mostly */
+	int64_t *releasing;                                            /* NULL while no releasing pod uses it */
+	struct span *allocatable_spans, *free_spans, *releasing_spans; /* their bounds */
+	int64_t *held;   /* see cluster_hold_amount; NULL: nothing is */
+	int64_t initial; /* allocatable of nodes that do not name it (host ports) */
+	int64_t total;   /* allocatable of all nodes */
+	bool outside;    /* cluster_set_amount says how much there is, not the nodes */
+	int shared_of;   /* all pods of a node that ask for it take one unit of this resource; -1 mostly */
 };
 
 struct pod_class_amounts { /* what a pod counts for against queues: devices, CPU, memory */
@@ -183,6 +185,9 @@ int64_t cluster_amount_in_view(const struct cluster *cluster, int resource, int 
 /* Units of `of` that one more pod of the shape takes on a node: its own, and one for each resource shared of it that no pod there
  * asks for in the view. */
 int64_t cluster_shared_need(const struct cluster *cluster, const struct shape *shape, int of, int node, int view);
+/* Changes what is free on a node, and what is being released there. */
+void cluster_add_free(struct cluster *cluster, int resource, int node, int64_t change);
+void cluster_add_releasing(struct cluster *cluster, int resource, int node, int64_t change);
 /* To be called after every change of a node's amounts: writes it into the log that slots are brought up to date from. */
 void cluster_mark_node_changed(struct cluster *cluster, int node);
 /* Whether some pod without any rules may not go there. */

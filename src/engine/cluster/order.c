@@ -193,6 +193,21 @@ static void place_node(struct cluster *cluster, int number, const struct cluster
 	}
 }
 
+/* After amounts of many nodes were written. */
+static void bound_columns(struct cluster *cluster)
+{
+	for (size_t r = 0; r < cluster->resources.count; r++) {
+		struct resource_column *column = &cluster->resources.items[r];
+		free(column->allocatable_spans);
+		free(column->free_spans);
+		free(column->releasing_spans);
+		column->allocatable_spans = spans_create(column->allocatable, cluster->node_count);
+		column->free_spans = spans_create(column->free, cluster->node_count);
+		column->releasing_spans =
+			column->releasing ? spans_create(column->releasing, cluster->node_count) : NULL;
+	}
+}
+
 static bool have_unique_hostnames(const struct cluster *cluster)
 {
 	struct name_entry *seen = NULL;
@@ -230,6 +245,7 @@ void cluster_seal(struct cluster *cluster)
 		ordered[n] = *rows[n].node;
 	for (int n = 0; n < cluster->node_count; n++)
 		place_node(cluster, n, &ordered[n]);
+	bound_columns(cluster);
 	cluster->hostnames_unique = have_unique_hostnames(cluster);
 	if (!cluster->topology_count)
 		cluster->topologies[cluster->topology_count++].name = "";
@@ -439,6 +455,7 @@ bool cluster_change_nodes(struct cluster *cluster, const struct cluster_node *in
 	for (int n = 0; n < turnover.after; n++)
 		if (turnover.from[n] < 0)
 			place_node(cluster, n, &turnover.nodes[n]);
+	bound_columns(cluster);
 	for (size_t s = 0; s < cluster->shapes.count; s++)
 		reorder_shape(&turnover, &cluster->shapes.items[s]);
 	bool unique = hostnames_stay_unique(&turnover, in_count), same = unique == cluster->hostnames_unique;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define SLOTS_CAP 1000000 /* a shape without requests fits "often enough" */
-enum { RANGE = 1024 };    /* nodes; their slots together fit into 32 bits */
-enum { LEVEL = 64 };      /* nodes that are compared at a time; divides RANGE */
+#define EXACT (INT64_C(1) << 50)
+enum { STEP = 8 };
 
 /* Slots left after one more request is looked at: multiplication first, because the common node passes. */
 static int64_t fewer(int64_t slots, int64_t free, int64_t amount)
@@ -74,6 +74,22 @@ void slots_free(struct cluster *cluster, struct slots *slots)
 	free(slots);
 }
 
+/* In steps of a known size, which compilers turn into few instructions; their slots together fit into 32 bits. */
+static int64_t sum_nodes(const int32_t *node, int count)
+{
+	int64_t sum = 0;
+	int n = 0;
+	for (; n + STEP <= count; n += STEP) {
+		int32_t part = 0;
+		for (int i = 0; i < STEP; i++)
+			part += node[n + i];
+		sum += part;
+	}
+	for (; n < count; n++)
+		sum += node[n];
+	return sum;
+}
+
 static void sum_level_from_nodes(const struct cluster *cluster, struct slots *slots, int t, int level)
 {
 	const struct topology *topology = &cluster->topologies[t];
@@ -81,9 +97,8 @@ static void sum_level_from_nodes(const struct cluster *cluster, struct slots *sl
 	for (int d = 0; d < topology->domain_count[level]; d++) {
 		const struct domain *domain = &topology->domains[level][d];
 		int64_t sum = 0;
-		if (t == 0)
-			for (int p = domain->first; p < domain->end; p++)
-				sum += slots->node[p];
+		if (t == 0) /* its order is that of the nodes */
+			sum = sum_nodes(slots->node + domain->first, domain->end - domain->first);
 		else
 			for (int p = domain->first; p < domain->end; p++)
 				sum += slots->node[topology->order[p]];
@@ -122,37 +137,28 @@ void slots_need_level(const struct cluster *cluster, struct slots *slots, int to
 	sum_level_from_nodes(cluster, slots, topology, level);
 }
 
-/* Loops over a known number of nodes, which compilers turn into few instructions. */
-static void sum_range(struct slots *slots, int first)
+static int count_open(const int32_t *node, int count)
 {
-	const int32_t *node = slots->node + first;
-	int32_t total = 0, open = 0;
-	for (int n = 0; n < RANGE; n++) {
-		total += node[n];
+	int open = 0, n = 0;
+	for (; n + STEP <= count; n += STEP)
+		for (int i = 0; i < STEP; i++)
+			open += node[n + i] > 0;
+	for (; n < count; n++)
 		open += node[n] > 0;
-	}
-	slots->total += total;
-	slots->open += open;
+	return open;
 }
 
-static void fill_range(int32_t *slots, int32_t value)
+static void sum_topologies(const struct cluster *cluster, struct slots *slots)
 {
-	for (int n = 0; n < RANGE; n++)
-		slots[n] = value;
+	for (int t = 0; t < cluster->topology_count; t++)
+		sum_topology(cluster, slots, t);
 }
 
 static void sum_all(const struct cluster *cluster, struct slots *slots)
 {
-	int first = 0;
-	slots->total = slots->open = 0;
-	for (; first + RANGE <= cluster->node_count; first += RANGE)
-		sum_range(slots, first);
-	for (; first < cluster->node_count; first++) {
-		slots->total += slots->node[first];
-		slots->open += slots->node[first] > 0;
-	}
-	for (int t = 0; t < cluster->topology_count; t++)
-		sum_topology(cluster, slots, t);
+	slots->total = sum_nodes(slots->node, cluster->node_count);
+	slots->open = count_open(slots->node, cluster->node_count);
+	sum_topologies(cluster, slots);
 }
 
 void slots_prepare_spare(struct cluster *cluster)
@@ -164,72 +170,105 @@ void slots_prepare_spare(struct cluster *cluster)
 	sum_all(cluster, cluster->spare_slots);
 }
 
-/* What a column lets each of these nodes have, no more than they had. The quotient comes from the high half of a product:
- * one too low at most, because free amounts are below 2^63. */
-static void lower_by_column(int32_t *slots, const int64_t *free, int count, int64_t amount)
-{
-	uint64_t inverse = UINT64_MAX / (uint64_t)amount;
-	for (int n = 0; n < count; n++) {
-		int64_t has = free[n];
-		if (slots[n] * amount <= has)
-			continue;
-		if (has < amount) {
-			slots[n] = 0;
-			continue;
-		}
-		int64_t fit = (int64_t)(((unsigned __int128)has * inverse) >> 64);
-		slots[n] = (int32_t)(fit + (has - fit * amount >= amount));
-	}
-}
-
-/* What is free and what is being released, together. */
-static const int64_t *add_columns(const struct resource_column *column, int first, int count, int64_t *sums)
-{
-	if (!column->releasing)
-		return column->free + first;
-	for (int n = 0; n < count; n++)
-		sums[n] = clamp_add(column->free[first + n], column->releasing[first + n]);
-	return sums;
-}
-
-/* Some nodes in a row, while their slots are counted. As long as they look alike, one number stands for all of them. */
+/* The nodes of a span, while their slots are counted. */
 struct range {
 	int32_t *slots;
 	int first, count;
-	bool alike;
-	int32_t each;
+	bool alike;   /* all have `most`; nothing is written yet */
+	int32_t most; /* none has more */
 };
 
-/* Whether a whole range has the same of it. Two samples tell most of those that do not. */
-static bool is_level(const int64_t *free)
+static struct span bounds_in_view(const struct resource_column *column, int first, int view)
 {
-	uint64_t difference = (uint64_t)(free[0] ^ free[1]) | (uint64_t)(free[0] ^ free[RANGE - 1]);
-	for (int n = 0; !difference && n < RANGE; n += LEVEL)
-		for (int i = 0; i < LEVEL; i++)
-			difference |= (uint64_t)(free[0] ^ free[n + i]);
-	return !difference;
+	int at = first / SPAN_NODES;
+	if (view == VIEW_EMPTY)
+		return column->allocatable_spans[at];
+	struct span span = column->free_spans[at];
+	if (view == VIEW_RELEASING && column->releasing) {
+		span.low = clamp_add(span.low, column->releasing_spans[at].low);
+		span.high = clamp_add(span.high, column->releasing_spans[at].high);
+		span.loose |= column->releasing_spans[at].loose;
+	}
+	return span;
 }
 
+static struct span tightened(const struct cluster *cluster, struct resource_column *column, int first, int view)
+{
+	int nodes = cluster->node_count;
+	if (view == VIEW_EMPTY)
+		span_tighten(column->allocatable, nodes, first, column->allocatable_spans);
+	else
+		span_tighten(column->free, nodes, first, column->free_spans);
+	if (view == VIEW_RELEASING && column->releasing)
+		span_tighten(column->releasing, nodes, first, column->releasing_spans);
+	return bounds_in_view(column, first, view);
+}
+
+/* The amounts of the nodes of a range; `sums` has room for those that have to be added up. */
+static const int64_t *amounts_in_view(const struct resource_column *column, const struct range *range, int view,
+                                      int64_t *sums)
+{
+	if (view == VIEW_EMPTY)
+		return column->allocatable + range->first;
+	const int64_t *free = column->free + range->first;
+	if (view != VIEW_RELEASING || !column->releasing)
+		return free;
+	const int64_t *releasing = column->releasing + range->first;
+	for (int n = 0; n < range->count; n++)
+		sums[n] = clamp_add(free[n], releasing[n]);
+	return sums;
+}
+
+/* What a column lets each of these nodes have, no more than they had. */
+static void lower_by_column(const struct range *range, const int64_t *has, int64_t amount, const struct span *span)
+{
+	int32_t *slots = range->slots;
+	if (range->most == 1) {
+		for (int n = 0; n < range->count; n++)
+			slots[n] = slots[n] > 0 && has[n] >= amount;
+		return;
+	}
+	if (span->low < 0 || span->high >= EXACT || amount <= 0) {
+		for (int n = 0; n < range->count; n++)
+			slots[n] = (int32_t)fewer(slots[n], has[n], amount);
+		return;
+	}
+	/* x / n as (x + 0.5) * (1 / n): exact for whole x below EXACT, and several times faster than dividing. */
+	double per_slot = 1.0 / (double)amount;
+	for (int n = 0; n < range->count; n++) {
+		int64_t fit = (int64_t)(((double)has[n] + 0.5) * per_slot);
+		slots[n] = fit < slots[n] ? (int32_t)fit : slots[n];
+	}
+}
+
+static void fill(int32_t *slots, int count, int32_t value)
+{
+	for (int n = 0; n < count; n++)
+		slots[n] = value;
+}
+
+/* Looks at the bounds first: where they say the same of all nodes, their amounts are not read. */
 static void lower_by_request(const struct cluster *cluster, const struct shape *shape, int request, struct range *range,
                              int view)
 {
-	int64_t sums[RANGE], amount = shape->amount[request];
-	const struct resource_column *column = &cluster->resources.items[shape->resource[request]];
-	const int64_t *free = view == VIEW_EMPTY       ? column->allocatable + range->first
-	                      : view == VIEW_RELEASING ? add_columns(column, range->first, range->count, sums)
-	                                               : column->free + range->first;
-	if (range->alike && is_level(free)) {
-		range->each = (int32_t)fewer(range->each, free[0], amount);
+	int64_t sums[SPAN_NODES], amount = shape->amount[request];
+	struct resource_column *column = &cluster->resources.items[shape->resource[request]];
+	struct span span = bounds_in_view(column, range->first, view);
+	if (fewer(range->most, span.low, amount) == range->most)
 		return;
-	}
-	if (range->alike)
-		fill_range(range->slots, range->each);
-	range->alike = false;
-	if (amount > 0 && amount <= INT64_MAX / SLOTS_CAP)
-		lower_by_column(range->slots, free, range->count, amount);
-	else
-		for (int n = 0; n < range->count; n++)
-			range->slots[n] = (int32_t)fewer(range->slots[n], free[n], amount);
+	if (span.loose)
+		span = tightened(cluster, column, range->first, view);
+	int32_t least = (int32_t)fewer(range->most, span.low, amount);
+	int32_t most = (int32_t)fewer(range->most, span.high, amount);
+	if (least == range->most)
+		return;
+	bool wrote = !range->alike;
+	range->alike = most == 0 || (range->alike && least == most);
+	if (!wrote && !range->alike)
+		fill(range->slots, range->count, range->most);
+	range->most = most;
+	if (!range->alike)
+		lower_by_column(range, amounts_in_view(column, range, view, sums), amount, &span);
 }
 
 /* The request that all nodes together can serve least often: where it comes first, the others mostly change nothing. */
@@ -248,27 +287,31 @@ static int scarcest_request(const struct cluster *cluster, const struct shape *s
 	return scarcest;
 }
 
-/* Column by column, for so many nodes at a time that their slots stay close by. */
+/* Column by column, for one span at a time. */
 static void count_all(const struct cluster *cluster, const struct shape *shape, struct slots *slots, int view)
 {
 	int32_t most = shape->one_per_node ? 1 : SLOTS_CAP;
 	int scarcest = scarcest_request(cluster, shape);
-	for (int first = 0; first < cluster->node_count; first += RANGE) {
-		int count = cluster->node_count - first < RANGE ? cluster->node_count - first : RANGE;
+	slots->total = slots->open = 0;
+	for (int first = 0; first < cluster->node_count; first += SPAN_NODES) {
+		int count = cluster->node_count - first < SPAN_NODES ? cluster->node_count - first : SPAN_NODES;
 		struct range range = {.slots = slots->node + first,
 		                      .first = first,
 		                      .count = count,
-		                      .alike = shape->everywhere && count == RANGE,
-		                      .each = most};
+		                      .alike = shape->everywhere,
+		                      .most = most};
 		for (int n = 0; n < count && !range.alike; n++)
-			range.slots[n] = shape->everywhere || shape->allowed[first + n] ? most : 0;
-		for (int i = 0; i < shape->request_count; i++) { /* the scarcest in front of the first */
+			range.slots[n] = shape->allowed[first + n] ? most : 0;
+		for (int i = 0; i < shape->request_count && range.most; i++) { /* the scarcest in front of the first */
 			int request = i == 0 ? scarcest : i <= scarcest ? i - 1 : i;
 			lower_by_request(cluster, shape, request, &range, view);
 		}
 		if (range.alike)
-			fill_range(range.slots, range.each);
+			fill(range.slots, count, range.most);
+		slots->total += range.alike ? (int64_t)count * range.most : sum_nodes(range.slots, count);
+		slots->open += range.alike ? (range.most > 0) * count : count_open(range.slots, count);
 	}
+	sum_topologies(cluster, slots);
 }
 
 static void refresh_node(const struct cluster *cluster, const struct shape *shape, struct slots *slots, int node,
@@ -301,7 +344,6 @@ struct slots *slots_get(struct cluster *cluster, int number, int view)
 	if (slots->seen < cluster->changed_base || slots->seen > now ||
 	    now - slots->seen > (uint64_t)cluster->node_count / 4) {
 		count_all(cluster, shape, slots, view);
-		sum_all(cluster, slots);
 	} else {
 		for (uint64_t at = slots->seen; at < now; at++)
 			refresh_node(cluster, shape, slots, cluster->changed.items[at - cluster->changed_base], view);

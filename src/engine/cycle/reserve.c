@@ -192,11 +192,11 @@ static void hold_node(struct cycle *cycle, const struct gang_pod *pod, int node,
 	struct cluster *cluster = cycle->cluster;
 	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod->pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++) {
-		int64_t *free = &cluster->resources.items[shape->resource[i]].free[node];
-		int64_t amount = *free < shape->amount[i] ? *free : shape->amount[i];
+		int64_t free = cluster->resources.items[shape->resource[i]].free[node];
+		int64_t amount = free < shape->amount[i] ? free : shape->amount[i];
 		if (amount <= 0)
 			continue;
-		*free -= amount;
+		cluster_add_free(cluster, shape->resource[i], node, -amount);
 		hold->items[hold->count++] =
 			(struct reserve_amount){.resource = shape->resource[i], .node = node, .amount = amount};
 	}
@@ -226,8 +226,7 @@ void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
 void reserve_release(struct cycle *cycle, struct reserve_hold *hold)
 {
 	for (size_t i = 0; hold->group >= 0 && i < hold->count; i++) {
-		cycle->cluster->resources.items[hold->items[i].resource].free[hold->items[i].node] +=
-			hold->items[i].amount;
+		cluster_add_free(cycle->cluster, hold->items[i].resource, hold->items[i].node, hold->items[i].amount);
 		cluster_mark_node_changed(cycle->cluster, hold->items[i].node);
 	}
 	hold->group = -1;
