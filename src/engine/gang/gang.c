@@ -5,15 +5,17 @@
 
 #include <stdlib.h>
 
-/* Who counts besides those that run or are reserved. */
-enum counted { COUNT_PLACED, COUNT_WAITING, COUNT_BLOCKED, COUNT_COMING };
+/* Sets of states: who counts. */
+enum counted {
+	COUNT_PLACED = 1 << MEMBER_RUNNING | 1 << MEMBER_RESERVED,
+	COUNT_WAITING = COUNT_PLACED | 1 << MEMBER_WAITING,
+	COUNT_BLOCKED = COUNT_WAITING | 1 << MEMBER_BLOCKED,
+	COUNT_COMING = COUNT_WAITING | 1 << MEMBER_COMING,
+};
 
-static bool counts(enum member_state state, enum counted counted)
+static int counts(enum member_state state, enum counted counted)
 {
-	return state == MEMBER_RUNNING || state == MEMBER_RESERVED ||
-	       (counted >= COUNT_WAITING && state == MEMBER_WAITING) ||
-	       (counted == COUNT_BLOCKED && state == MEMBER_BLOCKED) ||
-	       (counted == COUNT_COMING && state == MEMBER_COMING);
+	return (int)counted >> state & 1;
 }
 
 static void count_tree(const struct gang *gang, enum counted counted, int *members, bool *satisfied)

@@ -102,6 +102,16 @@ static int compare_bins(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
+/* Bins are listed by number, so that equal ones are in order already. */
+static void sort_bins(struct bin *bins, int count)
+{
+	int sorted = 1;
+	while (sorted < count && compare_bins(&bins[sorted - 1], &bins[sorted]) <= 0)
+		sorted++;
+	if (sorted < count)
+		qsort(bins, (size_t)count, sizeof(*bins), compare_bins);
+}
+
 static int smallest_holding(const struct bin *bins, int count, int64_t need)
 {
 	int best = -1;
@@ -179,7 +189,7 @@ static int divide(struct bin *bins, int count, int64_t need, struct share *share
 	}
 	if (room < need)
 		return -1;
-	qsort(bins, (size_t)count, sizeof(*bins), compare_bins);
+	sort_bins(bins, count);
 	int at = 0, taken = 0;
 	/* Preferences decide before tightness; very many bins are simply filled from the largest down. */
 	while (at < count && need > 0 && (bins[at].used || scored || need > 64 * bins[at].room)) {
@@ -209,6 +219,54 @@ static int skip_full(const struct topology *topology, int64_t *const *sums, int 
 {
 	int domain = level < 0 ? -1 : topology->node_domain[level][topology->order[position]];
 	return domain >= 0 && sums[level][domain] == 0 ? topology->domains[level][domain].end : position;
+}
+
+/* Copies taken from a domain that were not written into its sums yet. */
+struct pending {
+	int domain; /* -1: none */
+	int64_t copies;
+};
+
+static void write_pending(struct solver *solver, int level, const struct pending *pending)
+{
+	int64_t *sums = solver->shapes[0].slots->sums[solver->topologies[0]][level];
+	int32_t *used = solver->used[0][level];
+	if (pending->domain >= 0 && sums)
+		trail_set64(solver, &sums[pending->domain], sums[pending->domain] - pending->copies);
+	if (pending->domain >= 0 && used)
+		trail_set32(solver, &used[pending->domain], used[pending->domain] + (int32_t)pending->copies);
+}
+
+/* What pack_take does for one node after the other, for a gang of one shape and one topology: nodes side by side are in the
+ * same domains, whose sums change once. */
+static void take_shares(struct solver *solver, const struct pack_unit *unit, const struct share *shares, int count)
+{
+	const struct topology *topology = solver_topology(solver, 0);
+	struct slots *slots = solver->shapes[0].slots;
+	struct pending pending[CLUSTER_MAX_LEVELS];
+	int64_t total = 0;
+	for (int l = 0; l < topology->level_count; l++)
+		pending[l].domain = -1;
+	vec_reserve(&solver->assigned, solver->assigned.count + (size_t)unit->count);
+	for (int i = 0; i < count; i++) {
+		int node = shares[i].number, copies = (int)shares[i].count;
+		trail_set32(solver, &slots->node[node], slots->node[node] - copies);
+		total += copies;
+		for (int l = 0; l < topology->level_count; l++) {
+			int domain = topology->node_domain[l][node];
+			if (domain != pending[l].domain) {
+				write_pending(solver, l, &pending[l]);
+				pending[l] = (struct pending){.domain = domain};
+			}
+			pending[l].copies += copies;
+		}
+		for (int c = 0; c < copies; c++)
+			vec_push(&solver->assigned,
+			         (struct assigned){.want = unit->want, .shape = 0, .node = node, .kind = -1});
+	}
+	for (int l = 0; l < topology->level_count; l++)
+		write_pending(solver, l, &pending[l]);
+	trail_set64(solver, &slots->total, slots->total - total);
 }
 
 static bool fill_hosts(struct solver *solver, const struct pack_unit *unit, int64_t need, int t, int first, int end,
@@ -243,8 +301,11 @@ static bool fill_hosts(struct solver *solver, const struct pack_unit *unit, int6
 	int taken = solver->spreading && strategy_wants_spread(solver, unit->shape)
 	                    ? strategy_divide_spread(solver, unit->shape, bins.items, (int)bins.count, need, shares)
 	                    : divide(bins.items, (int)bins.count, need, shares);
-	for (int i = 0; i < taken; i++)
-		pack_take(solver, unit, shares[i].number, (int)shares[i].count);
+	if (solver->shape_count == 1 && solver->topology_count == 1)
+		take_shares(solver, unit, shares, taken);
+	else
+		for (int i = 0; i < taken; i++)
+			pack_take(solver, unit, shares[i].number, (int)shares[i].count);
 	vec_free(&bins);
 	free(shares);
 	return taken >= 0;

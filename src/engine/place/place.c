@@ -43,26 +43,42 @@ static int list_preferences(const struct gang *gang, struct arena *arena, int **
 /* ---- one decision ---- */
 
 /* Along the topology: nodes of a domain stand side by side, whatever they are called. */
-static int compare_assigned(const void *left, const void *right, void *context)
+static int compare_nodes(const void *left, const void *right, void *context)
 {
-	const struct assigned *a = left, *b = right;
+	int a = ((const struct assigned *)left)->node, b = ((const struct assigned *)right)->node;
 	const struct topology *topology = context;
-	if (a->want != b->want)
-		return a->want < b->want ? -1 : 1;
-	for (int level = 0; level < topology->level_count; level++) {
-		int32_t in = topology->node_domain[level][a->node], other = topology->node_domain[level][b->node];
+	/* Domains are numbered along the topology: where both nodes are in one of the deepest level, that says it all. */
+	int deepest = topology->level_count - 1;
+	bool both = deepest >= 0 && topology->node_domain[deepest][a] >= 0 && topology->node_domain[deepest][b] >= 0;
+	for (int level = both ? deepest : 0; level <= deepest; level++) {
+		int32_t in = topology->node_domain[level][a], other = topology->node_domain[level][b];
 		if (in != other)
 			return in < other ? -1 : 1;
 	}
-	return (a->node > b->node) - (a->node < b->node);
+	return (a > b) - (a < b);
 }
 
-/* Nodes in order, so that the pods of a leaf meet them in order. */
+/* Want by want, nodes in order, so that the pods of a leaf meet them in order. Packing mostly leaves the nodes of a want in
+ * order. */
 static void sort_assigned(const struct solver *solver, struct assigned *list, size_t count)
 {
-	if (count)
-		qsort_r(list, count, sizeof(*list), compare_assigned,
-		        &solver->cluster->topologies[solver->topologies[0]]);
+	struct topology *topology = &solver->cluster->topologies[solver->topologies[0]];
+	struct assigned *from = arena_array(solver->trial, struct assigned, count);
+	size_t *end = arena_array(solver->trial, size_t, (size_t)solver->want_count + 1);
+	memcpy(from, list, count * sizeof(*list));
+	for (size_t i = 0; i < count; i++)
+		end[from[i].want + 1]++;
+	for (int w = 0; w < solver->want_count; w++)
+		end[w + 1] += end[w];
+	for (size_t i = 0; i < count; i++)
+		list[end[from[i].want]++] = from[i];
+	for (size_t first = 0, next; first < count; first = next) {
+		bool sorted = true;
+		for (next = first + 1; next < count && list[next].want == list[first].want; next++)
+			sorted = sorted && compare_nodes(&list[next - 1], &list[next], topology) <= 0;
+		if (!sorted)
+			qsort_r(list + first, next - first, sizeof(*list), compare_nodes, topology);
+	}
 }
 
 static void keep_assigned(struct decision *decision)
