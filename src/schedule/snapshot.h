@@ -127,6 +127,8 @@ void snapshot_count_budgets(struct snapshot *snapshot);
 
 /* Whether some object was rejected. */
 bool snapshot_has_rejections(const struct snapshot *snapshot);
+/* The i-th PriorityClass that every installation has, also where the objects do not say so; NULL after the last. */
+const char *snapshot_well_known_priority(size_t i, int32_t *value);
 /* Index of a group by namespace and name, -1 when there is none. */
 int snapshot_find_group(const struct snapshot *snapshot, const char *namespace_, const char *name);
 /* Index in snapshot.pods, -1 when there is none. */

@@ -40,6 +40,14 @@ void build_priorities(struct snapshot_build *build)
 	}
 }
 
+const char *snapshot_well_known_priority(size_t i, int32_t *value)
+{
+	if (i >= sizeof(well_known_priorities) / sizeof(well_known_priorities[0]))
+		return NULL;
+	*value = well_known_priorities[i].value;
+	return well_known_priorities[i].name;
+}
+
 int32_t build_priority(const struct snapshot_build *build, const char *class_name, bool *never_preempts)
 {
 	const struct priority_class *class_ = build->default_priority;
@@ -47,10 +55,11 @@ int32_t build_priority(const struct snapshot_build *build, const char *class_nam
 	if (class_name && class_name[0]) {
 		uint32_t id = interner_find(build->priority_names, class_name);
 		class_ = id != UINT32_MAX ? &build->priorities[id] : class_;
-		for (size_t i = 0;
-		     id == UINT32_MAX && i < sizeof(well_known_priorities) / sizeof(well_known_priorities[0]); i++)
-			if (strcmp(well_known_priorities[i].name, class_name) == 0)
-				return well_known_priorities[i].value;
+		int32_t value;
+		const char *name;
+		for (size_t i = 0; id == UINT32_MAX && (name = snapshot_well_known_priority(i, &value)); i++)
+			if (strcmp(name, class_name) == 0)
+				return value;
 	}
 	*never_preempts = class_ && class_->never_preempts;
 	return class_ ? class_->value : PRIORITY_FALLBACK;

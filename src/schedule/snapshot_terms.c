@@ -20,6 +20,7 @@ struct terms_reader {
 	struct group_source source;
 	struct group_options group;
 	const struct manifests *owners;
+	struct doc *nothing; /* {} */
 };
 
 /* The version of a kind does not matter, and no namespace is the default one. */
@@ -47,6 +48,17 @@ static void add_all(struct terms_reader *reader, const struct manifests *list)
 	}
 }
 
+/* Classes that every installation has need not be among the objects. Any map will do: only whether there is one is asked. */
+static bool is_well_known(const char *priority)
+{
+	int32_t value;
+	const char *name;
+	for (size_t i = 0; (name = snapshot_well_known_priority(i, &value)); i++)
+		if (strcmp(name, priority) == 0)
+			return true;
+	return false;
+}
+
 static const struct val *get(void *context, const char *api_version, const char *kind, const char *namespace_,
                              const char *name)
 {
@@ -58,7 +70,9 @@ static const struct val *get(void *context, const char *api_version, const char 
 	arena_destroy(arena);
 	if (found)
 		found->used = true;
-	return found ? found->object->object : NULL;
+	return found                                                       ? found->object->object
+	       : strcmp(kind, "PriorityClass") == 0 && is_well_known(name) ? doc_root(reader->nothing)
+	                                                                   : NULL;
 }
 
 /* Terms depend on what is above a pod, not on who stands beside it. */
@@ -85,6 +99,7 @@ struct terms_reader *terms_open(const struct manifests *objects, const struct ma
 	struct terms_reader *reader = base_calloc(1, sizeof(*reader));
 	reader->arena = arena_create();
 	reader->owners = owners;
+	reader->nothing = doc_parse_json("{}", 2, NULL);
 	reader->source =
 		(struct group_source){.context = reader, .get = get, .next_pod = next_pod, .next_object = next_object};
 	add_all(reader, owners);
@@ -111,6 +126,7 @@ void terms_close(struct terms_reader *reader)
 	if (!reader)
 		return;
 	HASH_CLEAR(hh, reader->objects);
+	doc_destroy(reader->nothing);
 	arena_destroy(reader->arena);
 	free(reader);
 }

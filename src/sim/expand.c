@@ -3,6 +3,7 @@
 #include "sim/expand_claims.h"
 #include "sim/expand_named.h"
 #include "kinds/kinds.h"
+#include "kinds/names.h"
 
 #include "admit/admit.h"
 #include "base/strings.h"
@@ -10,9 +11,12 @@
 #include "grouping/grouping.h"
 #include "loop/writes.h"
 #include "object/build.h"
+#include "schedule/snapshot.h"
 #include "sim/simulate.h"
 #include "cluster/workload.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,6 +236,46 @@ static bool *choose(const struct manifests *objects)
 	return chosen;
 }
 
+/* Whether the class is named somewhere in the object: in a label of it, or in one of its templates. */
+static bool names_class(const struct val *val, const char *class_)
+{
+	const char *key;
+	const struct val *item;
+	for (struct val_iter it = val_iter(val); val_next(&it, &key, &item);)
+		if (key && strcmp(key, "priorityClassName") == 0 ? text_equal(val_str(item, NULL), class_)
+		                                                 : names_class(item, class_))
+			return true;
+	return false;
+}
+
+static bool is_class_named(const struct manifests *objects, const bool *chosen, const char *class_)
+{
+	for (size_t i = 0; i < objects->count; i++)
+		if (chosen[i] && names_class(objects->items[i].object, class_))
+			return true;
+	return false;
+}
+
+/* Classes that every installation has need not be among the objects. */
+static void make_classes(struct simulation *simulation, const struct manifests *objects, const bool *chosen,
+                         struct problems *problems)
+{
+	int32_t value;
+	const char *name;
+	for (size_t i = 0; (name = snapshot_well_known_priority(i, &value)); i++) {
+		char text[200];
+		if (!is_class_named(objects, chosen, name))
+			continue;
+		int length = snprintf(text, sizeof(text),
+		                      "{\"apiVersion\":\"" KINDS_SCHEDULING_K8S "/v1\",\"kind\":\"PriorityClass\","
+		                      "\"metadata\":{\"name\":\"%s\"},\"value\":%" PRId32 "}",
+		                      name, value);
+		struct doc *doc = doc_parse_json(text, (size_t)length, NULL);
+		apply(simulation, &(struct manifest){.object = doc_root(doc), .source = name}, problems);
+		doc_destroy(doc);
+	}
+}
+
 /* A cluster without nodes with the chosen workloads and what they are grouped by; the caller destroys it. */
 static struct simulation *open_simulation(const struct manifests *objects, const bool *chosen, int64_t now_ns,
                                           const struct settings *settings, struct problems *problems)
@@ -241,6 +285,7 @@ static struct simulation *open_simulation(const struct manifests *objects, const
 	struct simulation *simulation =
 		simulation_create(&(struct simulation_options){.seed = 1, .settings = &all_groups});
 	simulation->clock.now = now_ns;
+	make_classes(simulation, objects, chosen, problems);
 	for (size_t i = 0; i < objects->count; i++) {
 		if (!chosen[i] && !is_context(&objects->items[i]))
 			continue;

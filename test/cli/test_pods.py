@@ -215,6 +215,23 @@ def only_queues_without_others_below_them_take_pods():
     assert done.returncode == 0 and "Queue \"dept\" has queues below it" in done.stdout + done.stderr, done.stdout + done.stderr
 
 
+@test
+def classes_of_every_installation_need_not_be_given():
+    """`build` is non-preemptible, and may not use what is beyond the quota."""
+    none = queue("none", gpu={"quota": 0, "limit": -1})
+    label = {"priorityClassName": "build", "kai.scheduler/queue": "none"}
+    spec = {"schedulerName": "platoon", "restartPolicy": "Never",
+            "containers": [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "default", "labels": label},
+           "spec": {"template": {"spec": spec}}}
+    groups, bound = plan(node("n0"), none, job, pod("single", metadata={"labels": label}, containers=spec["containers"]),
+                         pod("train", metadata={"labels": {**label, "priorityClassName": "train"}}, containers=spec["containers"]))
+    assert list(bound) == ["train"], bound
+    held = [name for name, (state, why) in groups.items()
+            if state == "Blocked" and "quota for non-preemptible pods of 0 GPUs" in why]
+    assert len(held) == 2 and "single" in held and len(groups) == 3, groups
+
+
 # ---- node pools ----
 
 
