@@ -507,6 +507,16 @@ static void explain_more_capacity(struct explain *x)
 
 /* ---- entry ---- */
 
+/* Where nodes have room for each part, and still there is no placement. */
+static const char *combination_text(const struct explain *x)
+{
+	if (x->gang->tree_count == 1 && x->solver.social)
+		return "nodes have room, but the rules between pods leave no place: ";
+	if (x->gang->tree_count == 1 && x->solver.matching)
+		return "nodes have room, but can reach or attach no volumes for all claims: ";
+	return "every part would fit alone, but they do not fit together: ";
+}
+
 static void explain_refusal(struct explain *x, const struct placement *placement)
 {
 	struct demand demand = {.mode = DEMAND_MINIMUM, .unit_tree = -1, .unit_pod = -1, .levels = x->levels};
@@ -517,12 +527,9 @@ static void explain_refusal(struct explain *x, const struct placement *placement
 		explain_culprit(x, culprit);
 	} else {
 		int tree = placement->blocking_node >= 0 ? placement->blocking_node : 0;
-		const char *message = x->solver.matching
-		                              ? "nodes have room, but can reach or attach no volumes for all claims: "
-		                              : "every part would fit alone, but they do not fit together: ";
 		add_about(x, tree,
 		          (struct reason){.code = REASON_COMBINATION,
-		                          .message = message,
+		                          .message = combination_text(x),
 		                          .rest = " is the part that stays without a place"});
 		if (x->solver.shape_count)
 			explain_nodes(x, 0);
