@@ -236,6 +236,46 @@ def killed_while_pods_are_bound(plane):
 
 
 @test
+def killed_while_claims_are_taken_back(plane):
+    """Six claims get nodes, nobody makes volumes, and the deadline passes: the end comes after half of them were freed."""
+    config = plane.path("taken-back.yaml")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write("claimTimeoutSeconds: 2\n")
+    try:
+        with Controllers(plane), Proxy(plane, seed=1) as proxy:
+            proxy.stop_at = ("PATCH", "/persistentvolumeclaims/", 9)
+            with Replica(plane, "--config", config, kubeconfig=proxy.kubeconfig({"token": plane.token})) as replica:
+                apply(plane, gang_with_claims("freed", 6))
+                wait_until("half of the claims are free", lambda: proxy.stopped.is_set() or "not yet", replica)
+                replica.stop(signal.SIGKILL)
+            marked = sum(SELECTED in claim["metadata"].get("annotations", {}) for claim in claims(plane))
+            assert 0 < marked < 6, marked
+            assert not any(pod["spec"].get("nodeName") for pod in pods_of(plane, "freed"))
+            with Provisioner(plane), Replica(plane) as replica:
+                wait_until("the gang is placed", all_or_none(plane, "freed", 6), replica)
+                check_pairs(plane)
+    finally:
+        clear_claims(plane)
+
+
+def ephemeral_gang(name, pods):
+    """A gang whose pods bring their claims: kube-controller-manager makes one for each."""
+    docs = gang_with_claims(name, pods)
+    claims_of = {doc["metadata"]["name"]: doc["spec"] for doc in docs if doc["kind"] == "PersistentVolumeClaim"}
+    for doc in docs:
+        if doc["kind"] == "Pod":
+            for volume in doc["spec"]["volumes"]:
+                template = {"spec": claims_of[volume.pop("persistentVolumeClaim")["claimName"]]}
+                volume["ephemeral"] = {"volumeClaimTemplate": template}
+    return [doc for doc in docs if doc["kind"] != "PersistentVolumeClaim"]
+
+
+@test
+def killed_while_claims_of_pods_are_written(plane):
+    cut_short(plane, "brought", ephemeral_gang("brought", 6), ("PATCH", "/persistentvolumeclaims/", 3))
+
+
+@test
 def killed_while_some_claims_are_bound(plane):
     try:
         with Controllers(plane):
