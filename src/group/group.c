@@ -219,8 +219,10 @@ static enum group_verdict build(struct grouping *grouping)
 	enum group_verdict verdict;
 	struct neighbour neighbour;
 	bool named = neighbour_find(grouping, &neighbour) && neighbour_build(&neighbour, &verdict);
-	if (!named)
+	if (!named) {
 		verdict = build_family(grouping);
+		group_report_levels(grouping);
+	}
 	if (verdict == GROUP_WANTED && is_user_made(grouping, named ? &neighbour : NULL)) {
 		out->reason = "the pod names a PodGroup of its own";
 		return GROUP_NONE;

@@ -256,6 +256,11 @@ static void find_constraint(struct grouping *grouping)
 		.required = meta_get(annotations, KEY_TOPOLOGY_REQUIRED),
 		.preferred = meta_get(annotations, KEY_TOPOLOGY_PREFERRED),
 	};
+	/* A workload with one template has all its pods of it. */
+	struct group_constraint one =
+		group_template_level(grouping, val_path(grouping->subject.id.object, "spec", "template", NULL));
+	if (!constraint->required && !constraint->preferred && one.topology)
+		*constraint = one;
 	if (constraint->topology || (!constraint->required && !constraint->preferred))
 		return;
 	group_warn(grouping, GROUP_ABOUT_TOPOLOGY_NAME_MISSING, "metadata.annotations[" KEY_TOPOLOGY "]",
@@ -286,9 +291,9 @@ bool group_template_constraint(struct grouping *grouping, const struct val *anno
 {
 	struct labels map = meta_map(grouping->arena, annotations);
 	struct group_constraint constraint = {
-		.topology = meta_get(&map, KEY_TOPOLOGY),
-		.required = meta_get(&map, KEY_TOPOLOGY_REQUIRED),
-		.preferred = meta_get(&map, KEY_TOPOLOGY_PREFERRED),
+		.topology = group_place_value(grouping, &map, KEY_TOPOLOGY),
+		.required = group_place_value(grouping, &map, KEY_TOPOLOGY_REQUIRED),
+		.preferred = group_place_value(grouping, &map, KEY_TOPOLOGY_PREFERRED),
 	};
 	*out = (struct group_constraint){0};
 	if (!constraint.required && !constraint.preferred)

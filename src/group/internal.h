@@ -16,6 +16,9 @@
 #define KEY_TOPOLOGY "kai.scheduler/topology"
 #define KEY_TOPOLOGY_REQUIRED "kai.scheduler/topology-required-placement"
 #define KEY_TOPOLOGY_PREFERRED "kai.scheduler/topology-preferred-placement"
+#define KEY_SEGMENT_SIZE "kai.scheduler/segment-size"
+#define KEY_SEGMENT_REQUIRED "kai.scheduler/segment-topology-required-placement"
+#define KEY_SEGMENT_PREFERRED "kai.scheduler/segment-topology-preferred-placement"
 #define KEY_MIN_MEMBER "kai.scheduler/batch-min-member"
 
 #define CLASS_TRAIN "train"
@@ -147,6 +150,14 @@ bool segments_of_all(struct grouping *grouping, const struct segment_ask *ask, i
 group_family *kind_family(const char *api_version, const char *kind);
 bool kind_is_skipped(const char *api_version, const char *kind);
 bool kind_is_known(const char *api_version, const char *kind);
+
+/* kueue_levels.c: the annotation of a template, or of a pod made from it, that says where its pods go; where it is in Kueue's
+ * words, as ours. NULL when absent or empty. */
+const char *group_place_value(const struct grouping *grouping, const struct labels *annotations, const char *key);
+/* What Kueue's words on a template of pods ask for, all of its pods together. */
+struct group_constraint group_template_level(const struct grouping *grouping, const struct val *template_);
+/* Tells what Kueue's words on the pod ask for and nothing of the group says. */
+void group_report_levels(struct grouping *grouping);
 
 /* karta.c: the Karta that describes the subject's kind, NULL when there is none; and the group that it describes */
 const struct val *karta_find(struct grouping *grouping);

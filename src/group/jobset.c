@@ -114,6 +114,7 @@ static void add_job(struct grouping *grouping, const struct replicated *job, boo
 	}
 	int parent = tree_add(grouping, job->name, GROUP_UNSET, GROUP_UNSET);
 	tree_expect(grouping, parent, job->pods);
+	grouping->out->subgroups[parent].constraint = group_template_level(grouping, ask.template_);
 	int first = (int)grouping->out->subgroup_count;
 	const char *leaf_name = arena_printf(grouping->arena, "%s-replica", job->name);
 	int64_t mine = member ? pod_replica(grouping, job) : -1;

@@ -222,6 +222,8 @@ static void add_roles(struct grouping *grouping, struct job *job)
 			continue;
 		int subgroup = tree_add(grouping, role->name, GROUP_UNSET, role->minimum);
 		tree_expect(grouping, subgroup, role->replicas);
+		grouping->out->subgroups[subgroup].constraint =
+			group_template_level(grouping, val_get(role->spec, "template"));
 		if (role->has_segments)
 			segments_add(grouping, &role->segments, subgroup, role->replicas, role->minimum, role->member,
 			             role->path);

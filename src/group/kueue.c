@@ -1,16 +1,11 @@
 /* Groups of plain pods as Kueue has them: what a group asks for stands on each of its pods. Its levels are labels of nodes, and its
  * slices are segments. */
+#include "group/kueue.h"
 #include "group/neighbours.h"
 
 #include <string.h>
 
-#define KUEUE "kueue.x-k8s.io/"
 #define TOTAL KUEUE "pod-group-total-count"
-#define REQUIRED KUEUE "podset-required-topology"
-#define PREFERRED KUEUE "podset-preferred-topology"
-#define SLICE_LEVEL KUEUE "podset-slice-required-topology"
-#define SLICE_SIZE KUEUE "podset-slice-size"
-#define SLICE_LAYERS KUEUE "podset-slice-required-topology-constraints"
 #define INDEX KUEUE "pod-group-pod-index"
 #define INDEX_LABEL KUEUE "pod-group-pod-index-label"
 
@@ -50,9 +45,10 @@ static struct group_constraint constraint_of(const struct neighbour *neighbour, 
 static void read_levels(struct neighbour *neighbour)
 {
 	struct group_constraint *constraint = &neighbour->grouping->out->constraint;
-	const char *required = annotation(neighbour, REQUIRED), *preferred = annotation(neighbour, PREFERRED);
+	const char *required = annotation(neighbour, KUEUE_REQUIRED),
+		   *preferred = annotation(neighbour, KUEUE_PREFERRED);
 	if (required && preferred)
-		neighbour_refuse(neighbour, GROUP_ABOUT_UNSUPPORTED, "metadata.annotations[" PREFERRED "]",
+		neighbour_refuse(neighbour, GROUP_ABOUT_UNSUPPORTED, "metadata.annotations[" KUEUE_PREFERRED "]",
 		                 "remove one of the two", "a group has a required level or a preferred one, not both");
 	if (!constraint->required && !constraint->preferred)
 		*constraint = constraint_of(neighbour, required, required ? NULL : preferred);
@@ -61,21 +57,21 @@ static void read_levels(struct neighbour *neighbour)
 static void read_slices(struct neighbour *neighbour, int64_t total)
 {
 	struct grouping *grouping = neighbour->grouping;
-	const char *level = annotation(neighbour, SLICE_LEVEL), *index = annotation(neighbour, INDEX_LABEL);
-	if (annotation(neighbour, SLICE_LAYERS)) {
-		neighbour_refuse(neighbour, GROUP_ABOUT_UNSUPPORTED, "metadata.annotations[" SLICE_LAYERS "]",
-		                 "write " SLICE_LEVEL " and " SLICE_SIZE " instead",
+	const char *level = annotation(neighbour, KUEUE_SLICE_LEVEL), *index = annotation(neighbour, INDEX_LABEL);
+	if (annotation(neighbour, KUEUE_SLICE_LAYERS)) {
+		neighbour_refuse(neighbour, GROUP_ABOUT_UNSUPPORTED, "metadata.annotations[" KUEUE_SLICE_LAYERS "]",
+		                 "write " KUEUE_SLICE_LEVEL " and " KUEUE_SLICE_SIZE " instead",
 		                 "slices inside of slices are not served");
 		return;
 	}
-	if (!level && annotation(neighbour, SLICE_SIZE))
-		neighbour_lose(neighbour, "metadata.annotations[" SLICE_SIZE "]", "add " SLICE_LEVEL,
+	if (!level && annotation(neighbour, KUEUE_SLICE_SIZE))
+		neighbour_lose(neighbour, "metadata.annotations[" KUEUE_SLICE_SIZE "]", "add " KUEUE_SLICE_LEVEL,
 		               "a size of slices says nothing without their level");
 	if (!level)
 		return;
 	struct segments segments = {.index_label = index ? index : INDEX,
 	                            .constraint = constraint_of(neighbour, level, NULL)};
-	segments.size = read_number(neighbour, SLICE_SIZE, GROUP_ABOUT_SEGMENT_SIZE, "the slices have no size");
+	segments.size = read_number(neighbour, KUEUE_SLICE_SIZE, GROUP_ABOUT_SEGMENT_SIZE, "the slices have no size");
 	if (segments.size == 0 || !tree_has_room(grouping, total / segments.size + 2, "metadata"))
 		return;
 	int role = tree_add(grouping, "worker", GROUP_UNSET, total);

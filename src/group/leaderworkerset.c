@@ -128,6 +128,8 @@ static void add_plain(struct grouping *grouping, const struct set *set)
 	if (set->size > 1) {
 		workers = tree_add(grouping, "workers", GROUP_UNSET, set->leader_only ? 0 : set->size - 1);
 		tree_expect(grouping, workers, set->size - 1);
+		grouping->out->subgroups[workers].constraint =
+			group_template_level(grouping, val_get(set->template_, "workerTemplate"));
 	}
 	if (set->leader)
 		tree_join(grouping, leader);

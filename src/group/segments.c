@@ -4,22 +4,21 @@
  * Segments that hold mandatory pods need all of theirs; segments beyond the role's minimum need none (elastic). */
 #include "group/internal.h"
 
-#define KEY_SIZE "kai.scheduler/segment-size"
-#define KEY_REQUIRED "kai.scheduler/segment-topology-required-placement"
-#define KEY_PREFERRED "kai.scheduler/segment-topology-preferred-placement"
+#define KEY_SIZE KEY_SEGMENT_SIZE
+#define KEY_REQUIRED KEY_SEGMENT_REQUIRED
+#define KEY_PREFERRED KEY_SEGMENT_PREFERRED
 #define KEY_INDEX_LABEL "kai.scheduler/pod-index-label"
 
 static const char *template_value(struct grouping *grouping, const struct segment_ask *ask, const char *key)
 {
-	const char *value =
-		meta_scalar(grouping->arena, val_path(ask->template_, "metadata", "annotations", key, NULL));
-	return value && *value ? value : NULL;
+	struct labels annotations = meta_labels(grouping->arena, ask->template_, "annotations");
+	return group_place_value(grouping, &annotations, key);
 }
 
 /* Most specific first: the pod, its template, the workload. */
 static const char *ask_value(struct grouping *grouping, const struct segment_ask *ask, const char *key, bool root)
 {
-	const char *value = ask->member ? meta_get(&grouping->pod_annotations, key) : NULL;
+	const char *value = ask->member ? group_place_value(grouping, &grouping->pod_annotations, key) : NULL;
 	if (!value)
 		value = template_value(grouping, ask, key);
 	if (!value && root)

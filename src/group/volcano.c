@@ -157,6 +157,56 @@ static const char *level_of_tier(const struct val *levels, int64_t tier)
 	return NULL;
 }
 
+/* The label by which a HyperNode gathers its nodes; NULL: it is written in another way. */
+static const char *label_of_hypernode(const struct val *spec)
+{
+	const struct val *members = val_get(spec, "members"), *member = val_item(members, 0), *ignored;
+	const struct val *match = val_path(member, "selector", "labelMatch", NULL),
+			 *labels = val_get(match, "matchLabels");
+	const char *label = NULL;
+	if (val_count(members) != 1 || !text_equal(val_str(val_get(member, "type"), ""), "Node") ||
+	    val_count(labels) != 1 || val_count(val_get(match, "matchExpressions")) > 0)
+		return NULL;
+	struct val_iter it = val_iter(labels);
+	val_next(&it, &label, &ignored);
+	return label;
+}
+
+static bool is_of_tier(const struct val *spec, const struct val *asked)
+{
+	const char *name = val_str(val_get(asked, "highestTierName"), "");
+	int64_t tier, wanted;
+	if (*name)
+		return text_equal(val_str(val_get(spec, "tierName"), NULL), name);
+	return val_int(val_get(spec, "tier"), &tier) == 0 &&
+	       val_int(val_get(asked, "highestTierAllowed"), &wanted) == 0 && tier == wanted;
+}
+
+/* The label whose values the HyperNodes of the tier are; NULL, and *there, when there are such but no label says what they are. */
+static const char *find_hypernodes(const struct grouping *grouping, const struct val *asked, bool *there)
+{
+	const struct group_source *source = grouping->source;
+	const struct val *object;
+	const char *label = NULL;
+	size_t cursor = 0;
+	*there = false;
+	while (source && source->next_object &&
+	       (object = source->next_object(source->context, KINDS_API_HYPERNODE, "HyperNode", &cursor))) {
+		const struct val *spec = val_get(object, "spec");
+		if (!is_of_tier(spec, asked))
+			continue;
+		const char *one = label_of_hypernode(spec);
+		if (!one || (*there && !text_equal(one, label)))
+			label = NULL;
+		else if (!*there)
+			label = one;
+		*there = true;
+		if (!label)
+			return NULL;
+	}
+	return label;
+}
+
 /* The level of the tier that is asked for, NULL when none can be told. */
 static const char *find_level(const struct val *asked, const struct val *levels, bool soft)
 {
@@ -168,6 +218,13 @@ static const char *find_level(const struct val *asked, const struct val *levels,
 	if (!number || val_kind(number) == VAL_NULL)
 		return soft ? level_of_tier(levels, 1) : NULL;
 	return val_int(number, &tier) == 0 ? level_of_tier(levels, tier) : NULL;
+}
+
+static struct group_constraint level_of_label(const struct grouping *grouping, const char *label, bool soft)
+{
+	return (struct group_constraint){.topology = arena_printf(grouping->arena, KINDS_LABEL_TOPOLOGY "%s", label),
+	                                 .required = soft ? NULL : label,
+	                                 .preferred = soft ? label : NULL};
 }
 
 static void read_topology(struct neighbour *neighbour)
@@ -185,8 +242,15 @@ static void read_topology(struct neighbour *neighbour)
 		                 "it is no mode");
 		return;
 	}
+	bool hypernodes = false, annotated = meta_get(&grouping->subject.annotations, KEY_TOPOLOGY) != NULL;
+	const char *label = annotated ? NULL : find_hypernodes(grouping, asked, &hypernodes);
+	if (label) {
+		*constraint = level_of_label(grouping, label, soft);
+		return;
+	}
 	const struct val *topology = find_topology(grouping, &name);
-	const char *level = find_level(asked, val_path(topology, "spec", "levels", NULL), soft);
+	const char *level =
+		annotated || !hypernodes ? find_level(asked, val_path(topology, "spec", "levels", NULL), soft) : NULL;
 	static const char fix[] = "name the Topology in the annotation " KEY_TOPOLOGY
 				  " and the level in " KEY_TOPOLOGY_REQUIRED " or " KEY_TOPOLOGY_PREFERRED;
 	if (level)
@@ -197,10 +261,12 @@ static void read_topology(struct neighbour *neighbour)
 		neighbour_lose(neighbour, PATH, fix,
 		               "no level of a Topology corresponds to the tier: none is preferred");
 	else
-		neighbour_refuse(neighbour, topology ? GROUP_ABOUT_UNSUPPORTED : GROUP_ABOUT_OBJECT_NOT_FOUND, PATH,
-		                 fix,
-		                 topology ? "no level of the Topology corresponds to the tier: its pods are not placed"
-		                          : "it is not told which Topology has the tier: its pods are not placed");
+		neighbour_refuse(
+			neighbour, topology ? GROUP_ABOUT_UNSUPPORTED : GROUP_ABOUT_OBJECT_NOT_FOUND, PATH, fix,
+			hypernodes
+				? "the HyperNodes of the tier are not the nodes of one label: its pods are not placed"
+			: topology ? "no level of the Topology corresponds to the tier: its pods are not placed"
+				   : "it is not told which Topology has the tier: its pods are not placed");
 }
 
 void neighbour_read_volcano(struct neighbour *neighbour)

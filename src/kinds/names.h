@@ -69,6 +69,8 @@
 #define KINDS_API_QUEUE KINDS_SCHEDULING "/v2"
 #define KINDS_API_REVISION KINDS_KNATIVE "/v1"
 #define KINDS_API_TOPOLOGY KINDS_KAI "/v1alpha1"
+#define KINDS_VOLCANO_TOPOLOGY "topology.volcano.sh"
+#define KINDS_API_HYPERNODE KINDS_VOLCANO_TOPOLOGY "/v1alpha1"
 #define KINDS_API_VOLCANO_GROUP KINDS_VOLCANO "/v1beta1"
 
 /* Reason of the condition PodScheduled of a pod whose group cannot be told: something above it, or on it, is wrong. */

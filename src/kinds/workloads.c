@@ -95,6 +95,13 @@ static const struct kind_column volcano_columns[] = {
 	WIDE("QUEUE", "string", ".spec.queue"),           {0},
 };
 
+static const struct kind_column hypernode_columns[] = {
+	COLUMN("TIER", "string", ".spec.tier"),
+	COLUMN("NODECOUNT", "integer", ".status.nodeCount"),
+	AGE,
+	{0},
+};
+
 static const struct kind_column karta_columns[] = {
 	COLUMN("Kind", "string", ".spec.structureDefinition.rootComponent.kind.kind"),
 	WIDE("Group", "string", ".spec.structureDefinition.rootComponent.kind.group"),
@@ -189,6 +196,8 @@ const struct kind_row kinds_workloads[] = {
 		CUSTOM | ROW_DEFINED | ROW_OWNER, .family = FAMILY_WRAPPER, .mirror = MIRROR_IF_SERVED},
 	{KINDS_RUNAI, {"v2alpha1", "v1alpha1", "v1"}, "interactiveworkloads", "interactiveworkload", "InteractiveWorkload",
 		CUSTOM | ROW_DEFINED | ROW_OWNER, .family = FAMILY_WRAPPER, .mirror = MIRROR_IF_SERVED},
+	{KINDS_VOLCANO_TOPOLOGY, {"v1alpha1"}, "hypernodes", "hypernode", "HyperNode",
+		CUSTOM | CLUSTER | ROW_GROUPS, .short_names = {"hn"}, .columns = hypernode_columns, .mirror = MIRROR_IF_SERVED},
 	{KINDS_RUNAI, {"v1alpha1"}, "kartas", "karta", "Karta",
 		CUSTOM | CLUSTER | ROW_GROUPS, .columns = karta_columns, .mirror = MIRROR_IF_SERVED},
 	{KINDS_RUNAI, {"v1", "v1alpha1"}, "runaijobs", "runaijob", "RunaiJob",

@@ -72,6 +72,10 @@ static void coscheduling(void **state)
 }
 
 #define VOLCANO(name, more, spec) OBJECT("scheduling.volcano.sh/v1beta1", name, more, spec)
+#define HYPERNODE(name, tier, member)                                                                                  \
+	"---\n{apiVersion: topology.volcano.sh/v1alpha1, kind: HyperNode, metadata: {name: " name                      \
+	"}, spec: {tier: " tier ", members: [" member "]}}\n"
+#define LABELLED(key, value) "{type: Node, selector: {labelMatch: {matchLabels: {" key ": " value "}}}}"
 #define TASK_OF(group, task) "annotations: {scheduling.k8s.io/group-name: " group ", volcano.sh/task-spec: " task "}, "
 #define NAMES_VOLCANO(group) "annotations: {scheduling.k8s.io/group-name: " group "}, "
 #define LEVELS                                                                                                         \
@@ -156,6 +160,33 @@ static void volcano(void **state)
 	         VOLCANO("g", "", "minMember: 1, minResources: {cpu: 1}, subGroupPolicy: [{name: a}]")
 	                 POD(NAMES_VOLCANO("g")),
 	         "pg-g-u-g min=1 ! no-counterpart no-counterpart"},
+		{"HyperNodes say what a tier is",
+	         LEVELS HYPERNODE("r1", "1", LABELLED("net.example.com/leaf", "r1"))
+	                 HYPERNODE("r2", "1", LABELLED("net.example.com/leaf", "r2"))
+	                         VOLCANO("g", "", TIERS("highestTierAllowed: 1")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@labels:net.example.com/leaf,net.example.com/leaf,"},
+		{"by name, too, and softly",
+	         HYPERNODE("r1", "1, tierName: leaf", LABELLED("net.example.com/leaf", "r1"))
+	                 VOLCANO("g", "", "networkTopology: {mode: soft, highestTierName: leaf}")
+	                         POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=1@labels:net.example.com/leaf,,net.example.com/leaf"},
+		{"unless a Topology is annotated",
+	         LEVELS HYPERNODE("r1", "1", LABELLED("net.example.com/leaf", "r1"))
+	                 VOLCANO("g", "annotations: {kai.scheduler/topology: net}, ", TIERS("highestTierAllowed: 1"))
+	                         POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@net,example.com/rack,"},
+		{"of another tier they say nothing",
+	         LEVELS HYPERNODE("s0", "2", LABELLED("net.example.com/spine", "s0"))
+	                 VOLCANO("g", "", TIERS("highestTierAllowed: 1")) POD(NAMES_VOLCANO("g")),
+	         "pg-g-u-g min=2@net,example.com/rack,"},
+		{"HyperNodes that list their nodes are no label",
+	         LEVELS HYPERNODE("r1", "1", "{type: Node, selector: {exactMatch: {name: n1}}}")
+	                 VOLCANO("g", "", TIERS("highestTierAllowed: 1")) POD(NAMES_VOLCANO("g")),
+	         "refused ! unsupported"},
+		{"nor are those of several labels",
+	         LEVELS HYPERNODE("r1", "1", LABELLED("a", "r1")) HYPERNODE("r2", "1", LABELLED("b", "r2"))
+	                 VOLCANO("g", "", TIERS("highestTierAllowed: 1")) POD(NAMES_VOLCANO("g")),
+	         "refused ! unsupported"},
 	};
 	ALL(stories);
 }
@@ -260,6 +291,67 @@ static void kueue(void **state)
 	ALL(stories);
 }
 
+#define KUEUE_LEVEL(what, label) "kueue.x-k8s.io/podset-" what "topology: " label ", "
+#define KUEUE_SLICES(size, label)                                                                                      \
+	KUEUE_LEVEL("slice-required-", label) "kueue.x-k8s.io/podset-slice-size: \"" size "\", "
+#define OF_JOB OWNED("batch/v1", "Job", "w")
+
+/* The same words on templates of workloads that Kueue admits. */
+static void kueue_on_templates(void **state)
+{
+	static const struct story stories[] = {
+		{"a required level",
+	         WORKLOAD("batch/v1", "Job", "", "parallelism: 3, " TEMPLATE(KUEUE_LEVEL("required-", "rack")))
+	                 POD(OF_JOB "annotations: {" KUEUE_LEVEL("required-", "rack") "}, "),
+	         "pg-w-u1 min=1@labels:rack,rack,"},
+		{"a preferred one",
+	         WORKLOAD("batch/v1", "Job", "", "parallelism: 3, " TEMPLATE(KUEUE_LEVEL("preferred-", "rack")))
+	                 POD(OF_JOB),
+	         "pg-w-u1 min=1@labels:rack,,rack"},
+		{"of a Topology that is annotated",
+	         WORKLOAD("batch/v1", "Job", "annotations: {" TOPOLOGY "}, ",
+	                  "parallelism: 3, " TEMPLATE(KUEUE_LEVEL("required-", "rack"))) POD(OF_JOB),
+	         "pg-w-u1 min=1@topo,rack,"},
+		{"annotations of ours come first",
+	         WORKLOAD("batch/v1", "Job",
+	                  "annotations: {" TOPOLOGY "kai.scheduler/topology-required-placement: zone}, ",
+	                  "parallelism: 3, " TEMPLATE(KUEUE_LEVEL("required-", "rack"))) POD(OF_JOB),
+	         "pg-w-u1 min=1@topo,zone,"},
+		{"slices are segments",
+	         WORKLOAD("batch/v1", "Job", "annotations: {kai.scheduler/batch-min-member: \"4\"}, ",
+	                  "completionMode: Indexed, parallelism: 4, completions: 4, " TEMPLATE(
+				  KUEUE_LEVEL("required-", "zone") KUEUE_SLICES("2", "rack")))
+	                 POD(OF_JOB "labels: {batch.kubernetes.io/job-completion-index: \"3\"}, "),
+	         "pg-w-u1 min=4@labels:zone,rack,zone, worker worker-0<worker:2@labels:zone,rack,rack, "
+	         "worker-1<worker:2@labels:zone,rack,rack, -> worker-1 #1"},
+		{"each role of a JobSet has its own",
+	         WORKLOAD("jobset.x-k8s.io/v1alpha2", "JobSet", "",
+	                  "replicatedJobs: [{name: a, replicas: 1, template: {spec: {parallelism: 2, completions: "
+	                  "2, " TEMPLATE(KUEUE_LEVEL("required-", "rack")) "}}}]")
+	                 POD(OWNED("jobset.x-k8s.io/v1alpha2", "JobSet",
+	                           "w") "labels: "
+	                                "{jobset.sigs.k8s.io/replicatedjob-name: a, jobset.sigs.k8s.io/job-index: "
+	                                "\"0\"}, "),
+	         "pg-w-u1 min=2 a@labels:rack,rack, a-replica-0<a:2 -> a-replica-0"},
+		{"each role of a training job, too",
+	         WORKLOAD("kubeflow.org/v1", "PyTorchJob", "",
+	                  "pytorchReplicaSpecs: {Worker: {replicas: 3, " TEMPLATE(
+				  KUEUE_LEVEL("required-", "rack")) "}}")
+	                 POD(OWNED("kubeflow.org/v1", "PyTorchJob", "w") "annotations: {" KUEUE_LEVEL(
+				 "required-", "rack") "}, labels: {training.kubeflow.org/replica-type: worker}, "),
+	         "pg-w-u1 min=3 worker:3@labels:rack,rack, -> worker"},
+		{"where no part can have it, that is told",
+	         WORKLOAD("example.com/v1", "Flow", "", "") POD(
+			 OWNED("example.com/v1", "Flow", "w") "annotations: {" KUEUE_LEVEL("required-", "rack") "}, "),
+	         "pg-w-u1 min=1 ! no-counterpart"},
+		{"and so are slices inside of slices",
+	         WORKLOAD("batch/v1", "Job", "", "parallelism: 3") POD(
+			 OF_JOB "annotations: {kueue.x-k8s.io/podset-slice-required-topology-constraints: \"[]\"}, "),
+	         "pg-w-u1 min=1 ! no-counterpart"},
+	};
+	ALL(stories);
+}
+
 static void queues_and_priorities(void **state)
 {
 	struct world world;
@@ -323,7 +415,7 @@ int main(void)
 		cmocka_unit_test(coscheduling),          cmocka_unit_test(volcano),
 		cmocka_unit_test(koordinator),           cmocka_unit_test(kueue),
 		cmocka_unit_test(queues_and_priorities), cmocka_unit_test(a_kind_that_is_not_served),
-		cmocka_unit_test(what_else_it_says),
+		cmocka_unit_test(what_else_it_says),     cmocka_unit_test(kueue_on_templates),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
