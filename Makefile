@@ -40,7 +40,7 @@ check-kube: build ## run Platoon on a real kube-apiserver, built once from Go mo
 	@test/kube/test_kube.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(KUBE_OPTIONS) $(ONLY)
 
 check-operators: build ## run Platoon beside the real controllers of workloads, built once from Go modules (needs Go)
-	@test/operators/test_operators.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(ONLY)
+	@test/operators/test_operators.py build/platoon $(if $(RESULTS),--results $(RESULTS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(ONLY)
 
 check-helm: build ## the chart with the real Helm, built once: lint, and the same objects as `platoon install`
 	@test/kube/test_helm.py build/platoon

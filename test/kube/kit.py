@@ -27,6 +27,7 @@ class Skip(Exception):
 
 class OPTIONS:
     seed = 1
+    rounds = 0  # of tests that are played in rounds; 0: as few as say something
     long = False
 
 

@@ -18,6 +18,7 @@ def parse():
     parser.add_argument("platoon")
     parser.add_argument("--results")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("texts", nargs="*")
     return parser.parse_intermixed_args()  # texts may stand behind options
@@ -47,7 +48,7 @@ def run_all(plane, chosen, tell):
 
 def main(prefix, make_plane):
     args = parse()
-    kit.OPTIONS.seed, kit.OPTIONS.long = args.seed, args.long
+    kit.OPTIONS.seed, kit.OPTIONS.long, kit.OPTIONS.rounds = args.seed, args.long, args.rounds
     chosen = [case for case in kit.TESTS if not args.texts or any(text in case.name for text in args.texts)]
     counts = [0, 0]
 

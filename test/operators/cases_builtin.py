@@ -13,10 +13,10 @@ def minimum(count):
     return {"kai.scheduler/batch-min-member": str(count)}
 
 
-def stateful_set(name, replicas, policy="Parallel", annotations=None, pod=None):
+def stateful_set(name, replicas, policy="Parallel", annotations=None, pod=None, gpus=8):
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name, "annotations": annotations or {}},
             "spec": {"serviceName": name, "replicas": replicas, "podManagementPolicy": policy,
-                     "selector": {"matchLabels": {"app": name}}, "template": template(labels={"app": name}, annotations=pod)}}
+                     "selector": {"matchLabels": {"app": name}}, "template": template(gpus, labels={"app": name}, annotations=pod)}}
 
 
 POD_INDEX = "apps.kubernetes.io/pod-index"

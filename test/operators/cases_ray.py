@@ -2,11 +2,11 @@
 from world import RACK, required, template, test
 
 
-def ray_cluster(name, workers, minimum, annotations=None):
+def ray_cluster(name, workers, minimum, annotations=None, gpus=8):
     return {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": name, "annotations": annotations or {}}, "spec": {
         "headGroupSpec": {"rayStartParams": {}, "template": template(0)},
         "workerGroupSpecs": [{"groupName": "gpu", "replicas": workers, "minReplicas": minimum, "maxReplicas": 16,
-                              "rayStartParams": {}, "template": template(8)}]}}
+                              "rayStartParams": {}, "template": template(gpus)}]}}
 
 
 @test("kuberay")

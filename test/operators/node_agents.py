@@ -6,7 +6,7 @@ import zlib
 
 import kubelets
 
-BEAT = 3  # seconds; far below the time after which a node is given up
+BEAT = 6  # seconds; far below the time after which a node is given up
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Platoon beside the real controllers of workloads, on a real control plane; nodes and kubelets are played.
 
-    test_operators.py PLATOON [--results FILE] [TEXT...]
+    test_operators.py PLATOON [--results FILE] [--rounds N] [--seed N] [TEXT...]
 
 TEXT picks tests by name. The controllers are built once from the Go modules pinned in go.mod: see scripts/kube-binaries.
 """
@@ -17,6 +17,7 @@ import cases_kubeflow  # noqa: E402,F401  pylint: disable=unused-import
 import cases_trainer  # noqa: E402,F401  pylint: disable=unused-import
 import cases_ray  # noqa: E402,F401  pylint: disable=unused-import
 import cases_jobset  # noqa: E402,F401  pylint: disable=unused-import
+import cases_stranding  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":
     sys.exit(runner.main("operators", ControlPlane))
