@@ -42,9 +42,10 @@ struct bucket {
 	uint64_t roused;          /* sequence up to which watches were woken */
 	int64_t id;               /* in the file; 0: not there yet */
 	bool known_to_disk;
-	bool floor_moved; /* the file has an older floor */
-	bool adding;      /* this transaction adds it to the file */
-	size_t unserved;  /* APIs that the server of a mirror does not have just now; 0: it has what there is */
+	bool floor_moved;    /* the file has an older floor */
+	uint64_t disk_floor; /* which the file has */
+	bool adding;         /* this transaction adds it to the file */
+	size_t unserved;     /* APIs that the server of a mirror does not have just now; 0: it has what there is */
 };
 
 /* One write of the turn, for the file and for taking it back. The change itself is in the history of the bucket. */

@@ -57,6 +57,24 @@ static void everything_is_there_again(void **state)
 	fixture_close(fixture);
 }
 
+static void nobody_else_reads_the_files(void **state)
+{
+	static const char *const tails[] = {"", "-wal", "-mark"};
+	struct store_fixture *fixture = *state;
+	mode_t mask = umask(0);
+	fixture_open(fixture, path);
+	fixture_create(fixture, "secrets", "default", "{'metadata':{'name':'a'}}");
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		char file[160];
+		struct stat status;
+		snprintf(file, sizeof(file), "%s%s", path, tails[i]);
+		assert_int_equal(stat(file, &status), 0);
+		assert_int_equal(status.st_mode & 0777, 0600);
+	}
+	umask(mask);
+	fixture_close(fixture);
+}
+
 static void uids_do_not_repeat(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -388,6 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(everything_is_there_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(uids_do_not_repeat, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_else_reads_the_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(watches_go_on_over_a_restart, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_file_does_not_grow_for_ever, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_window_has_a_size, setup, teardown),
