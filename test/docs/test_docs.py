@@ -31,7 +31,7 @@ RESULTS = []
 
 
 def pages():
-    found = ["README.md", "CONTRIBUTING.md", "test/scenarios/README.md"]
+    found = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "test/scenarios/README.md"]
     for folder, _, names in os.walk(os.path.join(ROOT, "docs")):
         found += [os.path.relpath(os.path.join(folder, name), ROOT) for name in sorted(names) if name.endswith(".md")]
     return [page for page in found if os.path.exists(os.path.join(ROOT, page))]
