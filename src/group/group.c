@@ -133,7 +133,11 @@ static void mark_pod(struct grouping *grouping)
 {
 	struct group_result *out = grouping->out;
 	struct arena *arena = grouping->arena;
+	/* A pool that only the workload names is that of its pods. */
+	const char *key = group_pool_label(grouping->options), *pool = meta_get(&grouping->subject.labels, key);
 	meta_put(arena, &out->pod_annotations, GROUP_KEY_POD_GROUP, out->name);
+	if (pool && *pool && !group_pod_label(grouping, key))
+		meta_put(arena, &out->pod_labels, key, pool);
 	if (grouping->leaf == GROUP_UNSET)
 		return;
 	out->leaf = out->subgroups[grouping->leaf].name;

@@ -124,7 +124,7 @@ void live_finish(struct live *live)
 	for (size_t i = 0; i < cycle->work_count; i++) {
 		int number = cycle->work[i];
 		struct cycle_group *group = &cycle->groups[number];
-		build_member_states(&live->snapshot, (size_t)number);
+		build_member_states(&live->build, (size_t)number);
 		group->gave_up = live->slots[number].gave_up;
 		group->reasons = live->slots[number].reasons;
 		group->places = live->slots[number].places;

@@ -103,7 +103,7 @@ void live_group_implicit(struct live *live, struct live_object *pod)
 	into->members = arena_array(arena, int, 1);
 	into->members[0] = pod->slot;
 	live->snapshot.cycle.groups[group].gang.pod_count = 1;
-	build_gang(&live->snapshot, (size_t)group, arena);
+	build_gang(&live->build, (size_t)group, arena);
 	finish_reading(live, group);
 }
 
@@ -243,7 +243,7 @@ static void refresh(struct live *live, struct live_family *family)
 	if (group->rejected && group->spec.tree_count == 0)
 		into->gang.tree[0].minimum = 1;
 	join_pods(live, family, number);
-	build_gang(&live->snapshot, (size_t)number, arena);
+	build_gang(&live->build, (size_t)number, arena);
 	if (gang_root_satisfied(&into->gang))
 		into->met = 0;
 	note_bad_pods(live, family, number, arena);

@@ -118,7 +118,7 @@ void live_nodes_apply(struct live *live)
 		live_groups_refresh(live);
 		for (size_t g = 0; g < live->snapshot.cycle.group_count; g++)
 			if (live->slots[g].used)
-				build_member_states(&live->snapshot, g);
+				build_member_states(&live->build, g);
 		vec_free(&pods.list);
 	}
 	arena_destroy(turnover.arena);

@@ -87,7 +87,8 @@ struct snapshot_group {
 	const char **rejections;
 	size_t rejection_count;
 	int64_t creation;
-	const char *pool;     /* the node pool that its label names, NULL for none */
+	const char *pool;     /* the node pool that its label names, or else its pods; NULL for none */
+	bool says_pool;       /* it has the label */
 	bool never_preempts;  /* its priority class says so; a pod of it may, too */
 	struct reasons notes; /* what is odd about its pods, independent of the outcome of the cycle */
 	int *members;         /* gang pod index -> index in snapshot.pods */

@@ -164,6 +164,8 @@ void build_read_group(struct snapshot_build *build, const struct manifest *manif
 /* `terms` NULL: what the pod says. */
 void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod *pod, const struct group_terms *terms,
                          size_t index, struct arena *arena);
+/* The group is in the pool, and with it in what the queue, by the number of its first row, is there. */
+void build_take_row(const struct snapshot_build *build, struct cycle_group *group, int queue, const char *pool);
 /* Whether the pod gets a group of its own. */
 bool build_needs_implicit(const struct snapshot_build *build, const struct snapshot_pod *pod);
 /* snapshot_places.c: the places kept for a group that has been read. What cannot be read is no place. */
@@ -176,9 +178,9 @@ uint8_t build_health(const struct pod_spec *pod);
 int build_leaf(const struct snapshot_group *group, const struct snapshot_pod *pod);
 /* The gang of a group from members[0 .. pod_count of the gang] and strays[0 .. stray_count], in any order. What it
  * consists of is in the arena, which lives until its members change. */
-void build_gang(const struct snapshot *snapshot, size_t group_index, struct arena *arena);
+void build_gang(const struct snapshot_build *build, size_t group_index, struct arena *arena);
 /* The members as the pods are now, not as a cycle left them. */
-void build_member_states(const struct snapshot *snapshot, size_t group_index);
+void build_member_states(const struct snapshot_build *build, size_t group_index);
 void build_note_bad_pod(struct snapshot_group *group, const char *name, struct arena *arena);
 
 #endif

@@ -29,6 +29,13 @@ static enum cycle_preempt preempt_of(enum preemptibility written, int32_t priori
 
 #define DEFAULT_STALENESS_GRACE (60 * CLOCK_SECOND)
 
+void build_take_row(const struct snapshot_build *build, struct cycle_group *group, int queue, const char *pool)
+{
+	int row = build_queue_row(build, queue, pool);
+	group->nowhere = row < 0;
+	group->queue = row < 0 ? queue : row;
+}
+
 static void block_queue(struct arena *arena, struct cycle_group *group, const char *message)
 {
 	group->blocked = true;
@@ -46,17 +53,24 @@ static void set_queue(const struct snapshot_build *build, struct arena *arena, s
 		return;
 	const struct cycle_queue *queue = &build->snapshot->cycle.queues[id];
 	const char *only = build->queue_pools[id];
-	int row = build_queue_row(build, group->queue, pool);
-	group->nowhere = row < 0;
-	group->queue = row < 0 ? group->queue : row;
 	if (only && !text_equal(only, pool)) {
 		group->queue = -1; /* what it holds is nothing of this pool */
 		block_queue(arena, group,
 		            arena_printf(arena, "queue %s is one of node pool %s, and the group is in %s%s",
 		                         queue->name, only, pool ? "pool " : "none", pool ? pool : ""));
-	} else if (queue->closed) {
-		block_queue(arena, group, queue->closed);
+		return;
 	}
+	build_take_row(build, group, group->queue, pool);
+	if (queue->closed)
+		block_queue(arena, group, queue->closed);
+}
+
+/* The pool that groups of the queue have to be in, NULL when they may be in any. */
+static const char *only_pool(const struct snapshot_build *build, const char *name)
+{
+	uint32_t id =
+		build->no_queues ? 0 : interner_find(build->queue_names, name && *name ? name : build->default_queue);
+	return id == UINT32_MAX ? NULL : build->queue_pools[id];
 }
 
 static void block_topology(struct arena *arena, struct cycle_group *group, const struct tree_node *node,
@@ -240,6 +254,7 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	group->pool =
 		val_str(val_path(manifest->object, "metadata", "labels", settings_pool_label(build->settings), NULL),
 	                NULL);
+	group->says_pool = group->pool;
 	into->creation = group->creation = build_creation(manifest, order);
 	into->state = GROUP_WAITING;
 	if (rc < 0) {
@@ -261,10 +276,10 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	                                                              : CYCLE_DISRUPT_USUAL;
 	set_times(build, group, manifest, into);
 	build_places(build, manifest, index, arena);
-	set_queue(build, arena, into, group->spec.queue, group->pool);
-	if (rc < 0)
-		set_queue(build, arena, into, val_str(val_path(manifest->object, "spec", "queue", NULL), NULL),
-		          group->pool);
+	const char *queue =
+		rc < 0 ? val_str(val_path(manifest->object, "spec", "queue", NULL), NULL) : group->spec.queue;
+	/* Of a group that does not say so, the pods will. */
+	set_queue(build, arena, into, queue, group->says_pool ? group->pool : only_pool(build, queue));
 }
 
 void build_read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,

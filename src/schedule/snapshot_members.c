@@ -212,16 +212,48 @@ static void note_bad_pods(struct snapshot_build *build)
  * than where the pod would go. */
 static const struct pod_block other_pool = {
 	BLOCK_UNSUPPORTED, "its node-pool label differs from that of its PodGroup: give both the same"};
+static const struct pod_block other_pods = {
+	BLOCK_UNSUPPORTED, "its node-pool label differs from that of other pods of its PodGroup: give all the same"};
+static const struct pod_block other_queue = {
+	BLOCK_UNSUPPORTED, "the queue of its PodGroup is one of another node pool: name a queue of this one"};
 
-static void compare_pools(const struct snapshot *snapshot, const struct snapshot_group *group, struct snapshot_pod *pod)
+static const char *pool_of(const struct snapshot *snapshot, const struct snapshot_pod *pod)
 {
-	if (pod->block == &other_pool)
-		pod->block = NULL;
-	if (!group->pool || pod->block || pod->gone || pod->node >= 0)
-		return;
 	const char *pool = cluster_pod_class_pool(snapshot->cycle.cluster, pod->pod_class);
-	if (strcmp(pool ? pool : "", group->pool) != 0)
-		pod->block = &other_pool;
+	return pool && *pool ? pool : NULL;
+}
+
+/* A group that says nothing is where its pods are: its first one. */
+static void take_pool(const struct snapshot_build *build, size_t group_index)
+{
+	struct snapshot *snapshot = build->snapshot;
+	struct snapshot_group *group = &snapshot->groups[group_index];
+	struct cycle_group *into = &snapshot->cycle.groups[group_index];
+	if (group->implicit || group->says_pool || into->queue < 0)
+		return;
+	group->pool = NULL;
+	for (size_t i = 0; i < into->gang.pod_count; i++)
+		if (!snapshot->pods[group->members[i]].gone) {
+			group->pool = pool_of(snapshot, &snapshot->pods[group->members[i]]);
+			break;
+		}
+	build_take_row(build, into, snapshot->cycle.queues[into->queue].first, group->pool);
+}
+
+static void compare_pools(const struct snapshot_build *build, size_t group_index, struct snapshot_pod *pod)
+{
+	const struct snapshot *snapshot = build->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[group_index];
+	int queue = snapshot->cycle.groups[group_index].queue;
+	const char *only = queue < 0 ? NULL : build->queue_pools[snapshot->cycle.queues[queue].first];
+	if (pod->block == &other_pool || pod->block == &other_pods || pod->block == &other_queue)
+		pod->block = NULL;
+	if (group->implicit || pod->block || pod->gone || pod->node >= 0)
+		return;
+	if (!text_equal(pool_of(snapshot, pod), group->pool && *group->pool ? group->pool : NULL))
+		pod->block = group->says_pool ? &other_pool : &other_pods;
+	else if (only && !text_equal(only, group->pool))
+		pod->block = &other_queue;
 }
 
 static enum member_state state_of(const struct snapshot_pod *pod)
@@ -248,15 +280,16 @@ static int64_t has_node_since(const struct snapshot *snapshot, const struct snap
 	return pod->spec->started_seconds != INT64_MIN ? pod->spec->started_seconds : pod->spec->creation_seconds;
 }
 
-void build_member_states(const struct snapshot *snapshot, size_t group_index)
+void build_member_states(const struct snapshot_build *build, size_t group_index)
 {
+	const struct snapshot *snapshot = build->snapshot;
 	const struct snapshot_group *group = &snapshot->groups[group_index];
 	struct cycle_group *into = &snapshot->cycle.groups[group_index];
 	int64_t started = INT64_MAX; /* since the first of those that run now */
 	into->never_preempts = group->never_preempts;
 	for (size_t i = 0; i < into->gang.pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
-		compare_pools(snapshot, group, pod);
+		compare_pools(build, group_index, pod);
 		enum member_state state = state_of(pod);
 		int64_t since = state == MEMBER_RUNNING ? has_node_since(snapshot, pod) : INT64_MIN;
 		started = since != INT64_MIN && since < started ? since : started;
@@ -277,8 +310,9 @@ void build_member_states(const struct snapshot *snapshot, size_t group_index)
 	into->started = into->has_started ? started * CLOCK_SECOND : 0;
 }
 
-static void fill_gang(const struct snapshot *snapshot, size_t group_index, struct arena *arena)
+static void fill_gang(const struct snapshot_build *build, size_t group_index, struct arena *arena)
 {
+	const struct snapshot *snapshot = build->snapshot;
 	struct snapshot_group *group = &snapshot->groups[group_index];
 	struct cycle_group *into = &snapshot->cycle.groups[group_index];
 	struct gang *gang = &into->gang;
@@ -288,18 +322,19 @@ static void fill_gang(const struct snapshot *snapshot, size_t group_index, struc
 	gang->pods = arena_array(arena, struct gang_pod, gang->pod_count);
 	into->was_running = arena_array(arena, bool, gang->pod_count);
 	group->ran = arena_array(arena, bool, gang->pod_count);
-	build_member_states(snapshot, group_index);
+	take_pool(build, group_index);
+	build_member_states(build, group_index);
 	for (size_t i = 0; i < gang->pod_count; i++)
 		into->completing |= snapshot->pods[group->members[i]].spec->phase == POD_SUCCEEDED;
 	if (group->rejected && group->spec.tree_count == 0 && gang->pod_count > 1)
 		gang->tree[0].minimum = (int)gang->pod_count;
 }
 
-void build_gang(const struct snapshot *snapshot, size_t group_index, struct arena *arena)
+void build_gang(const struct snapshot_build *build, size_t group_index, struct arena *arena)
 {
-	fill_gang(snapshot, group_index, arena);
-	note_blocked(snapshot, group_index, arena);
-	note_strays(snapshot, group_index, arena);
+	fill_gang(build, group_index, arena);
+	note_blocked(build->snapshot, group_index, arena);
+	note_strays(build->snapshot, group_index, arena);
 }
 
 void build_members(struct snapshot_build *build)
@@ -333,6 +368,6 @@ void build_members(struct snapshot_build *build)
 			group->strays[group->stray_count++] = (int)i;
 	}
 	for (size_t g = 0; g < group_count; g++)
-		build_gang(snapshot, g, build->arena);
+		build_gang(build, g, build->arena);
 	note_bad_pods(build);
 }

@@ -252,6 +252,33 @@ def a_pool_is_never_left():
 
 
 @test
+def a_group_is_in_the_pool_of_its_pods():
+    """Whether the workload says it, the PodGroup, or nobody but the pods: the queue counts in that pool."""
+    nodes = [node("a0", {POOL: "a"}), node("b0", {POOL: "b"}), node("plain")]
+    one = queue("one", gpu={"quota": 0, "limit": 1, "overQuotaWeight": 1})
+    gpu = [{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
+    job = {"apiVersion": "batch/v1", "kind": "Job",
+           "metadata": {"name": "j", "namespace": "default", "labels": {POOL: "a", "kai.scheduler/queue": "one"}},
+           "spec": {"template": {"spec": {"schedulerName": "platoon", "restartPolicy": "Never", "containers": gpu}}}}
+    groups, bound = plan(*nodes, one, job)
+    assert list(bound.values()) == ["a0"], (groups, bound)
+
+    def two(name, *pools):
+        return [group(name, len(pools), queue="one"),
+                *(pod(f"{name}-{i}", containers=gpu, metadata={"annotations": {"pod-group-name": name}, "labels": {POOL: pool}})
+                  for i, pool in enumerate(pools))]
+    groups, bound = plan(*nodes, one, *two("first", "a"), *two("second", "b"), *two("third", "a"), *two("mixed", "a", "b"))
+    assert bound == {"first-0": "a0", "second-0": "b0"}, bound
+    assert "queue one in node pool a: 1 GPU in use" in groups["third"][1], groups
+    assert groups["mixed"][0] == "Blocked" and "differs from that of other pods" in groups["mixed"][1], groups
+    of_a = queue("of-a", labels={POOL: "a"})
+    groups, bound = plan(*nodes, of_a, group("g", queue="of-a"), member("g-0", "g", {POOL: "b"}),
+                         group("h", queue="of-a"), member("h-0", "h", {POOL: "a"}))
+    assert bound == {"h-0": "a0"}, bound
+    assert groups["g"][0] == "Blocked" and "is one of another node pool" in groups["g"][1], groups
+
+
+@test
 def a_queue_of_a_pool_is_for_its_groups():
     objects = [node("a0", {POOL: "a"}), node("plain"), queue("of-a", labels={POOL: "a"}), queue("all")]
     named = {"in-a": ("of-a", "a"), "in-none": ("of-a", None), "in-all": ("all", "a")}

@@ -114,7 +114,7 @@ struct resource_column {
 	int64_t *free;
 	int64_t *releasing;                                            /* NULL while no releasing pod uses it */
 	struct span *allocatable_spans, *free_spans, *releasing_spans; /* their bounds */
-	int64_t *held;   /* see cluster_hold_amount; NULL: nothing is */
+	int64_t *held;                                                 /* see cluster_hold_amount; NULL: nothing is */
 	int64_t initial; /* allocatable of nodes that do not name it (host ports) */
 	int64_t total;   /* allocatable of all nodes */
 	bool outside;    /* cluster_set_amount says how much there is, not the nodes */
