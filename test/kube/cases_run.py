@@ -96,6 +96,35 @@ def a_karta_describes_a_kind_of_ones_own(plane):
 
 
 @test
+def a_shard_says_what_holds_in_its_pool(plane):
+    """It says that only workers are used, and no node is one; a pod of another pool is not concerned."""
+    pool = "kai.scheduler/node-pool"
+    node = json.loads(plane.kubectl("get", "nodes", "-o", "json").stdout)["items"][0]["metadata"]["name"]
+    shard = {"apiVersion": "kai.scheduler/v1", "kind": "SchedulingShard", "metadata": {"name": "default"},
+             "spec": {"args": {"restrict-node-scheduling": "true", "v": "3"}}}
+    plain, labelled = [doc for doc in gang("plain", 1) + gang("labelled", 1) if doc["kind"] == "Pod"]
+    for pod in (plain, labelled):
+        del pod["metadata"]["annotations"]
+    labelled["metadata"]["labels"] = {pool: "kube"}
+    try:
+        plane.kubectl("label", "node", node, f"{pool}=kube")
+        apply(plane, [definition("kai.scheduler", "SchedulingShard", "schedulingshards", ["v1"], scope="Cluster")])
+        plane.kubectl("wait", "--for=condition=Established", "crd/schedulingshards.kai.scheduler")
+        apply(plane, [shard, plain, labelled])
+        with Replica(plane) as replica:
+            wait_until("the one in the pool runs", runs(plane, "labelled", 1), replica)
+            assert pods_of(plane, "labelled")[0]["spec"]["nodeName"] == node
+            wait_until("the other one is told why", lambda: "without the worker label" in plane.kubectl(
+                "get", "pod", "plain-0", "-o", "jsonpath={.status.conditions[*].message}").stdout or "no reason", replica)
+            plane.kubectl("delete", "schedulingshard", "default")
+            wait_until("the other one runs", runs(plane, "plain", 1), replica)
+            replica.stop()
+    finally:
+        plane.kubectl("label", "node", node, f"{pool}-", check=False)
+        plane.kubectl("delete", "crd", "schedulingshards.kai.scheduler", check=False)
+
+
+@test
 def another_replica_takes_over(plane):
     with Replica(plane, "--leader-elect") as first:
         wait_until("the first leads", lambda: "lease taken" in first.log() or first.log(), first)

@@ -70,6 +70,10 @@ static const struct row rows[] = {
          "readiness"},
 	{"node pool", "n1 cpu=4; n2 cpu=4 kai.scheduler/node-pool=x", "minMember: 1", "g p0 cpu=1", "", "p0>n2",
          "node pool"},
+	{"worker label", "n1 cpu=4 node-role.kubernetes.io/cpu-worker=x; n2 cpu=4", "minMember: 1", "g p0 cpu=1",
+         "{apiVersion: kai.scheduler/v1, kind: SchedulingShard, metadata: {name: s}, spec: {args: "
+         "{restrict-node-scheduling: 'true'}}}\n---\n",
+         "p0>n2", "worker label"},
 	{"pod affinity", NODES, "minMember: 2", "g p0 cpu=1 <a: x>; g p1 cpu=1 " NEAR("podAffinity", "rack"), "",
          "p1>n2", "p1 on node n2 breaks a rule: pod affinity"},
 	{"pod affinity to itself, with another of its kind elsewhere", NODES, "minMember: 2",
@@ -122,6 +126,13 @@ static const struct row rows[] = {
 	{"volumes that a node can attach", "n1 cpu=4 limit=1; n2 cpu=4 limit=0", "minMember: 1",
          "g p0 cpu=1 " USES("c"), CLAIM("c", "v", "ReadWriteOnce") DISK("v", ""), "p0>n2",
          "n2 is over-committed in volumes/attached:d"},
+	{"a place that a volume has which is not detached", "n1 cpu=4 limit=1; n2 cpu=4 limit=1", "minMember: 1",
+         "g p0 cpu=1 " USES("c"),
+         CLAIM("c", "v", "ReadWriteOnce") DISK("v", "") DISK("w", "") "{apiVersion: storage.k8s.io/v1, kind: "
+                                                                      "VolumeAttachment, metadata: {name: w}, spec: "
+                                                                      "{attacher: d, nodeName: n2, source: "
+                                                                      "{persistentVolumeName: w}}}\n---\n",
+         "p0>n2", "n2 is over-committed in volumes/attached:d"},
 	{"a volume that several pods attach", "n1 cpu=4 limit=1; n2 cpu=4 limit=0", "minMember: 2",
          "g p0 cpu=1 " USES("c") "; g p1 cpu=1 " USES("c"), CLAIM("c", "v", "ReadWriteMany") DISK("v", ""), "p1>n2",
          "n2 is over-committed in volumes/attached:d"},
