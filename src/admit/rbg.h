@@ -88,6 +88,7 @@ struct rbg_coordination {
 	size_t size_count;
 	enum segment_progression progression;
 	enum segment_gang gang;
+	bool may_be_partial;      /* a new segment may start in part */
 	int64_t canary_segments;  /* hold after so many until approved; 0: never */
 	int64_t rollback_seconds; /* roll a segment back that is not ready for so long; 0: never */
 	int64_t stuck_seconds;    /* call a segment stuck after so long */

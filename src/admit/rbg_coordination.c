@@ -99,8 +99,9 @@ static void read_only(const struct decode *decode, const struct decode_path *pat
 static void read_placement(const struct decode *decode, const struct decode_path *path, const struct val *map,
                            struct rbg_coordination *out)
 {
-	static const char *const known[] = {"segmentSize", "progression",      "gang", "topologyAffinity", "canary",
-	                                    "rollback",    "stuckAfterSeconds"};
+	static const char *const known[] = {"segmentSize",       "progression",    "gang",
+	                                    "topologyAffinity",  "canary",         "rollback",
+	                                    "stuckAfterSeconds", "partialSegments"};
 	static const char *const gangs[] = {"Instance", "Segment"};
 	if (!map)
 		return;
@@ -111,6 +112,10 @@ static void read_placement(const struct decode *decode, const struct decode_path
 	const char *gang = decode_string(decode, path, map, "gang");
 	if (gang && decode_enum(decode, PATH_KEY(path, "gang"), gang, gangs, 2) == 1)
 		out->gang = SEGMENT_GANG_SEGMENT;
+	out->may_be_partial = decode_bool(decode, path, map, "partialSegments", false);
+	if (out->may_be_partial && out->gang == SEGMENT_GANG_SEGMENT)
+		decode_error(decode, PATH_KEY(path, "partialSegments"), "leave one of the two out",
+		             "with gang: Segment no segment runs in part");
 	read_affinity(decode, PATH_KEY(path, "topologyAffinity"), decode_map(decode, path, map, "topologyAffinity"),
 	              out);
 	read_only(decode, PATH_KEY(path, "canary"), decode_map(decode, path, map, "canary"), "segments",

@@ -237,6 +237,7 @@ static void work(struct rbg_turn *turn)
 	rbg_check_topologies(turn);
 	rbg_decide(turn);
 	rbg_find_topologies(turn);
+	rbg_find_starts(turn);
 	if (rbg_judge_progress(turn))
 		return;
 	if (!turn->blocked)

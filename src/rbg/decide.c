@@ -365,6 +365,14 @@ static void decide_role(struct rbg_turn *turn, struct rbg_role_state *role, cons
 		role->instances[i].action = actions[i];
 }
 
+/* New replicas begin at the update revision, also in a pass that replaces nothing because it scales. */
+bool rbg_begins_new(const struct rbg_role_state *role, int64_t ordinal)
+{
+	if (ordinal >= role->last_target && ordinal >= role->floor && !role->spec->rollout.is_paused)
+		return true;
+	return update_revision(&role->shape, ordinal) == role->shape.update_revision;
+}
+
 static void decide_updates(struct rbg_turn *turn)
 {
 	size_t count = turn->spec.role_count;
@@ -379,6 +387,7 @@ static void decide_updates(struct rbg_turn *turn)
 		struct update_strategy strategy = strategy_of(turn, r);
 		update_resolve(&strategy, turn->roles[r].target, &limits[r]);
 		limits[r].partition = count_most(limits[r].partition, canary_partition(turn, r));
+		turn->roles[r].floor = limits[r].partition;
 		roles[r] = (struct order_role){
 			.replicas = turn->roles[r].target,
 			.partition = limits[r].partition,

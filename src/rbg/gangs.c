@@ -1,5 +1,5 @@
-/* Owns the PodGroups of a group: one per instance, one per segment where the segment is a gang or has a topology, or one
- * for everything where the policy of the group asks for it. */
+/* Owns the PodGroups of a group: one per instance, one per segment where the segment is a gang, has a topology or is about
+ * to start, or one for everything where the policy of the group asks for it. */
 #include "rbg/render.h"
 #include "kinds/names.h"
 
@@ -11,7 +11,7 @@
 static const char *const spec_field[] = {"spec", NULL};
 
 /* A segment is one gang when it says so, when it shares a domain, or when it is a batch of a rolling deploy. */
-static bool is_segment_gang(const struct rbg_role_state *role)
+bool rbg_is_segment_gang(const struct rbg_role_state *role)
 {
 	const struct rbg_coordination *grouping = role->grouping;
 	return grouping && (grouping->gang == SEGMENT_GANG_SEGMENT || grouping->is_deploy ||
@@ -32,15 +32,18 @@ static bool is_group_gang(const struct rbg_turn *turn, const struct rbg_role_sta
 
 const char *rbg_gang_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal)
 {
-	if (is_segment_gang(role))
+	if (rbg_is_segment_gang(role))
 		return naming_object(turn->spec.name, role->grouping->name, segment_of(ordinal, role->grouping_size),
+		                     turn->arena);
+	if (rbg_is_starting(role, ordinal))
+		return naming_object(turn->spec.name, role->start->spec->name, segment_of(ordinal, role->start_size),
 		                     turn->arena);
 	return is_group_gang(turn, role) ? turn->spec.name : rbg_instance_name(turn, role->spec, ordinal);
 }
 
 const char *rbg_subgroup_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal)
 {
-	if (is_segment_gang(role))
+	if (rbg_is_segment_gang(role) || rbg_is_starting(role, ordinal))
 		return arena_printf(turn->arena, "%s-%lld", role->spec->name, (long long)ordinal);
 	return is_group_gang(turn, role) ? role->spec->name : NULL;
 }
@@ -107,8 +110,8 @@ void rbg_find_topologies(struct rbg_turn *turn)
 static int64_t pods_of(const struct rbg_role_state *role, int64_t ordinal)
 {
 	const struct rbg_instance *instance = rbg_instance_at(role, ordinal);
-	bool is_old = instance ? strcmp(instance->revision, role->update_revision) != 0
-	                       : update_revision(&role->shape, ordinal) != role->shape.update_revision;
+	bool is_old =
+		instance ? strcmp(instance->revision, role->update_revision) != 0 : !rbg_begins_new(role, ordinal);
 	return is_old ? role->old_spec->pods : role->spec->pods;
 }
 
@@ -185,6 +188,8 @@ static void write_instance_gangs(struct rbg_turn *turn, const struct rbg_role_st
 {
 	uint64_t texts = rbg_memo_texts(group_queue(turn), turn->spec.priority_class);
 	for (int64_t ordinal = 0; ordinal < role->shape.end; ordinal++) {
+		if (rbg_is_starting(role, ordinal))
+			continue;
 		const char *name = rbg_gang_of(turn, role, ordinal);
 		int64_t pods = pods_of(role, ordinal);
 		if (is_settled(index, name, pods, texts))
@@ -206,13 +211,15 @@ static void write_segment_gang(struct rbg_turn *turn, const struct rbg_rule_stat
 		const struct segment_size *entry = &rule->rule.sizes[i];
 		const struct rbg_role_state *role = &turn->roles[entry->role];
 		int64_t end = count_least((number + 1) * entry->size, role->shape.end);
+		if (rule->starts_whole && role->start != rule)
+			continue;
 		for (int64_t ordinal = number * entry->size; ordinal < end; ordinal++, count++)
 			add_subgroup(build, subgroups, rbg_subgroup_of(turn, role, ordinal), pods_of(role, ordinal));
 	}
 	build_put(build, spec, "subGroups", subgroups);
 	/* What serves keeps serving when a sibling is lost or replaced. */
 	build_put_string(build, spec, "stalenessGracePeriod", "-1s");
-	if (rule->topology) {
+	if (rule->topology && !rule->starts_whole) {
 		struct node *constraint = build_map(build);
 		build_put_string(build, constraint, "topology", rule->topology);
 		build_put_string(build, constraint,
@@ -233,7 +240,8 @@ static void write_segment_gangs(struct rbg_turn *turn, const struct rbg_rule_sta
 		segments = count_most(segments, segment_count(rule->rule.sizes[i].size,
 		                                              turn->roles[rule->rule.sizes[i].role].shape.end));
 	for (int64_t number = 0; number < segments; number++)
-		write_segment_gang(turn, rule, number);
+		if (!rule->starts_whole || (number < rule->segments && !rule->is_formed[number]))
+			write_segment_gang(turn, rule, number);
 }
 
 static void write_group_gang(struct rbg_turn *turn)
@@ -299,12 +307,13 @@ void rbg_write_gangs(struct rbg_turn *turn)
 	if (!turn->blocked) {
 		struct gang_index index = index_gangs(turn);
 		for (size_t r = 0; r < turn->spec.role_count; r++)
-			if (!is_segment_gang(&turn->roles[r]) && !is_group_gang(turn, &turn->roles[r]))
+			if (!rbg_is_segment_gang(&turn->roles[r]) && !is_group_gang(turn, &turn->roles[r]))
 				write_instance_gangs(turn, &turn->roles[r], &index);
 		for (size_t k = 0; k < turn->rule_count; k++)
-			if (turn->rules[k].rule.count > 0 &&
-			    turn->roles[turn->rules[k].rule.sizes[0].role].grouping == turn->rules[k].spec &&
-			    is_segment_gang(&turn->roles[turn->rules[k].rule.sizes[0].role]))
+			if (turn->rules[k].starts_whole ||
+			    (turn->rules[k].rule.count > 0 &&
+			     turn->roles[turn->rules[k].rule.sizes[0].role].grouping == turn->rules[k].spec &&
+			     rbg_is_segment_gang(&turn->roles[turn->rules[k].rule.sizes[0].role])))
 				write_segment_gangs(turn, &turn->rules[k]);
 		write_group_gang(turn);
 	}

@@ -320,7 +320,12 @@ static void report_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 	read_restarts(turn, object->name, &status);
 	status.is_restarting =
 		!status.is_ready && ((fact->flags & RBG_FACT_RESTARTED) || (instance && instance->is_restarted));
-	if (digest(&status) != fact->texts)
+	if (digest(&status) == fact->texts)
+		return;
+	/* Pods that were made a moment ago get nodes and start: that is told once, not step by step. */
+	if (instance && !status.is_ready && instance->since >= turn->now)
+		rbg_look_again(turn, 1);
+	else
 		write_status(turn, as, object, revision, &status);
 }
 

@@ -23,6 +23,7 @@
 #define RBG_LABEL_INSTANCE RBG_LABEL "role-instance-name"
 #define RBG_LABEL_COMPONENT RBG_LABEL "component-name"
 #define RBG_LABEL_POD_INDEX RBG_LABEL "component-index"
+#define RBG_LABEL_SUBGROUP "kai.scheduler/subgroup-name"
 #define RBG_LABEL_REVISION "controller-revision-hash"
 #define RBG_LABEL_GROUP_REVISION RBG_LABEL "group-revision"
 #define RBG_ROLLBACK_ANNOTATION RBG_LABEL "rollback-to"
@@ -93,6 +94,10 @@ struct rbg_role_state {
 	const struct rbg_coordination *grouping;
 	int64_t grouping_size;
 	int64_t released; /* ordinals from here on keep the gate; INT64_MAX without a rolling deploy */
+	/* The coordination whose segments it starts in, NULL when each instance starts on its own. */
+	const struct rbg_rule_state *start;
+	int64_t start_size;
+	int64_t floor; /* ordinals below keep the current revision: a partition, or a canary */
 	/* For the status. */
 	int64_t ready, updated, updated_ready, ready_pods;
 };
@@ -113,7 +118,10 @@ struct rbg_rule_state { /* of a coordination with segments */
 	bool is_rolled_back;
 	int64_t kept;
 	const char *attempt, *rollback_message;
-	const char *topology; /* Topology its PodGroups name; NULL without one */
+	bool starts_whole;        /* a new segment starts as one PodGroup */
+	bool *is_formed;          /* by segment, `segments` entries: it did */
+	int64_t segments, formed; /* leading ones */
+	const char *topology;     /* Topology its PodGroups name; NULL without one */
 	const char *topology_key;
 };
 
@@ -193,7 +201,14 @@ void rbg_hash_runtimes(const struct rbg_turn *turn, const struct rbg_role *role,
 struct doc *rbg_runtime_patches(const struct rbg_turn *turn, const struct rbg_role *role);
 /* rbg_decide.c */
 void rbg_decide(struct rbg_turn *turn);
+/* Whether an instance that is made at an ordinal now gets the update revision. */
+bool rbg_begins_new(const struct rbg_role_state *role, int64_t ordinal);
+/* rbg_starts.c: which segments are still to start. */
+void rbg_find_starts(struct rbg_turn *turn);
+bool rbg_is_starting(const struct rbg_role_state *role, int64_t ordinal);
 /* rbg_gangs.c */
+/* Whether its segments are one PodGroup for as long as they run. */
+bool rbg_is_segment_gang(const struct rbg_role_state *role);
 /* Blocks the turn when a topology that coordinations name cannot be used; then, with rules, finds their keys. */
 void rbg_check_topologies(struct rbg_turn *turn);
 void rbg_find_topologies(struct rbg_turn *turn);

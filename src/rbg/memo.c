@@ -158,6 +158,8 @@ static void read_pod(struct memo *memo, const struct store_object *object, struc
 		flags |= RBG_FACT_OVER;
 	if (strcmp(val_str(val_get(annotations, RBG_LABEL "restart-trigger-policy"), ""), "Ignore") == 0)
 		flags |= RBG_FACT_MINOR;
+	if (labels_get(&object->labels, RBG_LABEL_SUBGROUP))
+		flags |= RBG_FACT_SUBGROUP;
 	fact->flags = (uint16_t)flags;
 	fact->gang = rbg_memo_hash(val_str(val_get(annotations, "pod-group-name"), ""));
 	fact->created = read_time(val_get(metadata, "creationTimestamp"));

@@ -15,9 +15,10 @@ enum rbg_fact_flag {
 	RBG_FACT_OVER = 16,
 	RBG_FACT_RESTARTED = 32,
 	RBG_FACT_CHANGING = 64,
-	RBG_FACT_MARKED = 128,   /* not ready because its images are about to change, or were changed */
-	RBG_FACT_UNMARKED = 256, /* waits to be told that nothing is about to change */
-	RBG_FACT_MINOR = 512,    /* its end concerns nobody but itself */
+	RBG_FACT_MARKED = 128,    /* not ready because its images are about to change, or were changed */
+	RBG_FACT_UNMARKED = 256,  /* waits to be told that nothing is about to change */
+	RBG_FACT_MINOR = 512,     /* its end concerns nobody but itself */
+	RBG_FACT_SUBGROUP = 1024, /* its PodGroup has others beside its instance */
 };
 
 /* Of one object that the group owns. */

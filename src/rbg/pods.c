@@ -27,8 +27,7 @@ static bool is_left_over(const struct rbg_turn *turn, const char *name, const st
 static bool create_pods(struct rbg_turn *turn, struct rbg_role_state *role, int64_t ordinal,
                         const struct rbg_instance *instance)
 {
-	bool is_new = instance ? strcmp(instance->revision, role->update_revision) == 0
-	                       : update_revision(&role->shape, ordinal) == role->shape.update_revision;
+	bool is_new = instance ? strcmp(instance->revision, role->update_revision) == 0 : rbg_begins_new(role, ordinal);
 	/* Of a revision that is neither, nothing is known any more: its instances are completed by being replaced. */
 	if (instance && !is_new && strcmp(instance->revision, role->current_revision) != 0)
 		return false;
@@ -80,6 +79,26 @@ static bool release(struct rbg_turn *turn, const struct rbg_role_state *role, co
 	return released;
 }
 
+/* When its segment has started, an instance gets a PodGroup of its own. */
+static void leave_segment(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
+{
+	for (size_t i = 0; i < instance->pod_count; i++) {
+		const struct rbg_pod *pod = &instance->pods[i];
+		if (!(pod->fact->flags & RBG_FACT_SUBGROUP) || pod->is_terminating)
+			continue;
+		struct build *build = build_create();
+		struct node *patch = build_map(build), *metadata = build_map(build), *labels = build_map(build),
+			    *annotations = build_map(build);
+		build_put(build, labels, RBG_LABEL_SUBGROUP, NULL);
+		build_put_string(build, annotations, "pod-group-name", rbg_gang_of(turn, role, instance->ordinal));
+		build_put(build, metadata, "labels", labels);
+		build_put(build, metadata, "annotations", annotations);
+		build_put(build, patch, "metadata", metadata);
+		rbg_patch(turn, pod->object, build, patch);
+		build_destroy(build);
+	}
+}
+
 /* Pods that ended are made anew: alone, or with their whole instance where the restart policy says so. */
 static void restart(struct rbg_turn *turn, const struct rbg_role_state *role, struct rbg_instance *instance)
 {
@@ -116,6 +135,8 @@ static void settle_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 	if (instance->is_terminating)
 		return; /* its names are free when it is gone */
 	rbg_unmark(turn, instance);
+	if (role->start && !rbg_is_starting(role, instance->ordinal))
+		leave_segment(turn, role, instance);
 	if (instance->must_restart)
 		restart(turn, role, instance);
 	else

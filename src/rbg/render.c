@@ -125,7 +125,7 @@ static void put_labels(const struct render *render)
 	tree_put_string(render->arena, labels, RBG_LABEL_REVISION, render->revision);
 	const char *subgroup = rbg_subgroup_of(render->turn, render->role, render->ordinal);
 	if (subgroup)
-		tree_put_string(render->arena, labels, "kai.scheduler/subgroup-name", subgroup);
+		tree_put_string(render->arena, labels, RBG_LABEL_SUBGROUP, subgroup);
 	struct tree *annotations = tree_need_map(render->arena, render->metadata, "annotations");
 	copy_strings(render->arena, annotations, render->as->annotations);
 	copy_strings(render->arena, annotations, render->component->annotations);

@@ -16,6 +16,8 @@ struct report {
 	struct node *status;
 	int64_t pods_ready, pods_desired, replicas, updated, updated_ready;
 	int64_t outdated; /* instances of another revision, or about to be replaced */
+	bool is_rolling;  /* an update is under way */
+	bool is_moving;   /* and nobody said that it is to stand still */
 	struct condition conditions[MOST_CONDITIONS];
 	size_t condition_count;
 };
@@ -189,6 +191,8 @@ static void write_rules(struct report *report)
 		build_put_int(build, node, "startedSegments", started);
 		build_put_int(build, node, "releasedSegments", rule->released);
 		build_put_int(build, node, "totalSegments", rule->judged.total);
+		if (rule->starts_whole)
+			build_put_int(build, node, "formedSegments", rule->formed);
 		if (rule->is_held)
 			build_put_bool(build, node, "held", true);
 		warn_mismatch(report, rule, old, node);
@@ -256,6 +260,7 @@ static void write_segments(struct report *report, const struct rbg_rule_state *w
 		.segments_ready = worst->judged.ready,
 		.segments_total = worst->judged.total,
 		.is_minimum_met = is_minimum_met,
+		.is_updating = report->is_moving,
 		.pods_ready = report->pods_ready,
 		.pods_desired = report->pods_desired,
 	};
@@ -273,7 +278,7 @@ static void write_segments(struct report *report, const struct rbg_rule_state *w
 
 static void write_plain(struct report *report)
 {
-	bool is_ready = true;
+	bool is_ready = !report->is_moving;
 	for (size_t r = 0; r < report->turn->spec.role_count; r++)
 		is_ready &= report->turn->roles[r].ready >= report->turn->roles[r].desired;
 	struct condition_text text = condition_roles(is_ready);
@@ -305,7 +310,11 @@ static void write_conditions(struct report *report)
 	struct rbg_turn *turn = report->turn;
 	bool is_minimum_met;
 	const struct rbg_rule_state *worst = find_worst(turn, &is_minimum_met);
-	const char *stuck = NULL, *held = NULL;
+	const char *stuck = NULL, *held = NULL, *pace = find_pace(report);
+	report->is_rolling = report->outdated > 0 || (turn->is_updating && report->updated_ready < report->replicas);
+	report->is_moving = report->is_rolling && strcmp(pace, "Updating") == 0;
+	for (size_t k = 0; k < turn->rule_count; k++)
+		report->is_moving &= !turn->rules[k].is_held;
 	if (worst)
 		write_segments(report, worst, is_minimum_met);
 	else
@@ -326,8 +335,7 @@ static void write_conditions(struct report *report)
 	add_trouble(report, "CanaryHolding", "WaitingForApproval", held, "NotHeld");
 	const char *progress = arena_printf(turn->arena, "%lld/%lld replicas updated", (long long)report->updated,
 	                                    (long long)report->replicas);
-	bool rolls = report->outdated > 0 || (turn->is_updating && report->updated_ready < report->replicas);
-	add_trouble(report, "RollingUpdateInProgress", find_pace(report), rolls ? progress : NULL, "UpdateComplete");
+	add_trouble(report, "RollingUpdateInProgress", pace, report->is_rolling ? progress : NULL, "UpdateComplete");
 }
 
 /* Steps of the update, told when the condition changes. */

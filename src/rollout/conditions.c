@@ -6,13 +6,22 @@ static bool all_pods_ready(const struct condition_facts *facts)
 	return facts->pods_ready >= facts->pods_desired;
 }
 
-/* A group that lost a pod is not scaling: only growth beyond what was once complete is. */
+/* Between two steps of an update all pods may be ready for a moment: that is not the end of it. */
+static bool is_complete(const struct condition_facts *facts)
+{
+	return all_pods_ready(facts) && !facts->is_updating;
+}
+
+/* A group that lost a pod is not scaling: only growth beyond what was once complete is, and an update that makes larger
+ * instances is none. */
 static const char *ready_reason(const struct condition_facts *facts)
 {
-	if (all_pods_ready(facts))
+	if (is_complete(facts))
 		return "AllReplicasReady";
 	if (facts->pods_ready <= 0)
 		return "DeploymentInProgress";
+	if (facts->is_updating)
+		return "PartialDeployment";
 	if (facts->complete_at > 0 && facts->complete_at < facts->pods_desired)
 		return "ScalingInProgress";
 	return "PartialDeployment";
@@ -33,7 +42,7 @@ void condition_segments(const struct condition_facts *facts, struct arena *arena
 	bool is_available = facts->is_minimum_met || facts->segments_ready >= facts->segments_total;
 	conditions[CONDITION_READY] = (struct condition_text){
 		.type = "Ready",
-		.is_true = all_pods_ready(facts),
+		.is_true = is_complete(facts),
 		.reason = ready_reason(facts),
 		.message = arena_printf(arena, "%lld/%lld pods ready", (long long)facts->pods_ready,
 	                                (long long)facts->pods_desired),

@@ -55,7 +55,7 @@ static void walkthrough(void **state)
 	control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "120") ROLE("decode", "60") PD_SEGMENTS(""));
 	control_run(fixture, 60);
 	assert_string_equal(control_condition(fixture, "llm", "MinimumSegmentsAvailable"),
-	                    "True MinimumMet: 10/12 segments ready (160/180 pods)");
+	                    "True MinimumMet: 10/12 segments ready (150/180 pods)");
 }
 
 static void segment_11_waits(void **state)
@@ -103,12 +103,12 @@ static void segment_11_waits(void **state)
 }
 
 /* 150 pods wanted, room for 140. */
-static void story_1(struct control_fixture *fixture, const char *gang, int expected)
+static void story_1(struct control_fixture *fixture, const char *more, int expected)
 {
 	char text[2048];
 	control_nodes(fixture, 14, 10, 2);
-	snprintf(text, sizeof(text),
-	         HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS(", gang: %s"), gang);
+	snprintf(text, sizeof(text), HEAD "  roles:\n" ROLE("prefill", "100") ROLE("decode", "50") PD_SEGMENTS("%s"),
+	         more);
 	assert_int_equal(control_apply(fixture, text), 201);
 	control_run(fixture, 120);
 	assert_int_equal(control_ready(fixture, "llm", ""), expected);
@@ -116,14 +116,48 @@ static void story_1(struct control_fixture *fixture, const char *gang, int expec
 	assert_string_equal(control_group_at(fixture, "llm", "status.segments"), "9/10");
 }
 
-static void story_1_gang_of_instances(void **state)
+static void story_1_in_part(void **state)
 {
-	story_1(*state, "Instance", 140);
+	story_1(*state, ", partialSegments: true", 140);
 }
 
 static void story_1_gang_of_segments(void **state)
 {
-	story_1(*state, "Segment", 135);
+	story_1(*state, ", gang: Segment", 135);
+}
+
+static void read_uid(struct control_fixture *fixture, const char *pod, char uid[64])
+{
+	assert_int_equal(fixture_get(&fixture->base, "pods", "default", pod), 200);
+	snprintf(uid, 64, "%s", fixture_at(&fixture->base, "metadata.uid"));
+}
+
+/* A segment starts whole or not at all; what has started lives as instances. */
+static void story_1_as_printed(void **state)
+{
+	struct control_fixture *fixture = *state;
+	char lost[64], sibling[64], after[64];
+	story_1(fixture, "", 135);
+	assert_string_equal(control_group_at(fixture, "llm", "status.coordinationStatuses.0.formedSegments"), "9");
+	/* The segment that waits is one PodGroup, each instance of the others has its own. */
+	const char *groups = fixture_names(&fixture->base, "podgroups.scheduling.run.ai", "default", NULL, NULL);
+	assert_non_null(strstr(groups, "llm-pd-9"));
+	assert_null(strstr(groups, "llm-pd-8"));
+	assert_non_null(strstr(groups, "llm-prefill-89 "));
+	assert_null(strstr(groups, "llm-prefill-90"));
+	assert_int_equal(fixture_get(&fixture->base, "pods", "default", "llm-prefill-95"), 200);
+	assert_at(&fixture->base, "metadata.annotations.pod-group-name", "llm-pd-9");
+	/* One that is lost is replaced alone. */
+	read_uid(fixture, "llm-prefill-3", lost);
+	read_uid(fixture, "llm-prefill-4", sibling);
+	assert_code(&fixture->base, fixture_delete(&fixture->base, "pods", "default", "llm-prefill-3", NULL), 200);
+	control_run(fixture, 60);
+	assert_int_equal(control_ready(fixture, "llm", ""), 135);
+	read_uid(fixture, "llm-prefill-4", after);
+	assert_string_equal(after, sibling);
+	read_uid(fixture, "llm-prefill-3", after);
+	assert_string_not_equal(after, lost);
+	assert_at(&fixture->base, "metadata.annotations.pod-group-name", "llm-prefill-3");
 }
 
 static const char story_2_text[] = HEAD "  roles:\n" ROLE("prefill", "300") ROLE("decode", "100")
@@ -421,7 +455,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(walkthrough, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(segment_11_waits, control_setup, control_teardown),
-		cmocka_unit_test_setup_teardown(story_1_gang_of_instances, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(story_1_in_part, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(story_1_as_printed, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(story_1_gang_of_segments, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(story_2, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(story_3, control_setup, control_teardown),

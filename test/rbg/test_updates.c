@@ -298,6 +298,62 @@ static void failures(void **state)
 	assert_int_equal(control_ready(fixture, "llm", "a"), 2);
 }
 
+static int ready_while_old;
+
+static void watch_ready(struct control_fixture *fixture)
+{
+	ready_while_old += with_image(fixture, "new") < 4 && with_image(fixture, "new") > 0 &&
+	                   strncmp(control_condition(fixture, "llm", "Ready"), "True", 4) == 0;
+}
+
+/* A moment between two steps in which everything is ready is not the end of an update; that somebody holds it is. */
+static void ready_waits_for_the_update(void **state)
+{
+	static const char *const placements[] = {"", "segmentSize: {a: 2}"};
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 2, 8, 2);
+	for (int i = 0; i < 2; i++) {
+		apply(fixture, "old", 4, "maxUnavailable: 1", placements[i]);
+		control_run(fixture, 60);
+		assert_int_equal(strncmp(control_condition(fixture, "llm", "Ready"), "True", 4), 0);
+		ready_while_old = 0;
+		fixture->watch = watch_ready;
+		apply(fixture, "new", 4, "maxUnavailable: 1", placements[i]);
+		control_run(fixture, 120);
+		fixture->watch = NULL;
+		assert_int_equal(ready_while_old, 0);
+		assert_int_equal(with_image(fixture, "new"), 4);
+		assert_int_equal(strncmp(control_condition(fixture, "llm", "Ready"), "True", 4), 0);
+		apply(fixture, "newer", 4, "partition: 2", placements[i]);
+		control_run(fixture, 120);
+		assert_int_equal(with_image(fixture, "newer"), 2);
+		assert_int_equal(strncmp(control_condition(fixture, "llm", "Ready"), "True", 4), 0);
+	}
+}
+
+/* Replicas that a change adds beside a new template begin with it, and are not made twice. */
+static void new_replicas_begin_new(void **state)
+{
+	static const struct {
+		const char *rollout;
+		int new_at_once, in_the_end;
+	} rows[] = {{"", 2, 6}, {"partition: 6", 0, 0}, {"paused: true", 0, 0}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		control_setup(state);
+		struct control_fixture *fixture = *state;
+		control_nodes(fixture, 2, 8, 2);
+		apply(fixture, "old", 4, "", "");
+		control_run(fixture, 30);
+		apply(fixture, "new", 6, rows[i].rollout, "");
+		control_run(fixture, 0);
+		assert_int_equal(control_pods(fixture, "llm", ""), 6);
+		assert_int_equal(with_image(fixture, "new"), rows[i].new_at_once);
+		control_run(fixture, 120);
+		assert_int_equal(with_image(fixture, "new"), rows[i].in_the_end);
+		control_teardown(state);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +365,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(canaries_wait_for_approval, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(late_segments_are_rolled_back, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(failures, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(ready_waits_for_the_update, control_setup, control_teardown),
+		cmocka_unit_test(new_replicas_begin_new),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
