@@ -71,6 +71,12 @@ static struct doc *mutate(void *context, const struct val *pod)
 	return grouped;
 }
 
+static struct doc *mutate_job(void *context, const struct val *job)
+{
+	const struct run_webhooks *webhooks = context;
+	return grouping_admit_job(settings_now(webhooks->run->settings), job);
+}
+
 static bool judges_as_kai(void *context)
 {
 	const struct run_webhooks *webhooks = context;
@@ -298,6 +304,7 @@ struct run_webhooks *run_webhooks_create(struct run *run, struct error *error)
 	webhooks->webhook = webhook_create(&(struct webhook_options){
 		.store = remote_store(run->remote),
 		.mutate = mutate,
+		.mutate_job = mutate_job,
 		.judges_as_kai = judges_as_kai,
 		.context = webhooks,
 		.logger = &run->args->logger,

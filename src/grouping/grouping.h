@@ -39,4 +39,8 @@ void grouping_look(struct store *store, const struct settings *settings, const s
  * containers can still be changed. NULL when there is nothing to add; the caller destroys it. */
 struct doc *grouping_admit(struct store *store, const struct settings *settings, const struct val *pod);
 
+/* A new Job of ours that has no podFailurePolicy, with one that ignores disruptions: else Kubernetes counts each evicted pod
+ * as a failure of its program, and ends the Job after a few. NULL when there is nothing to add; the caller destroys it. */
+struct doc *grouping_admit_job(const struct settings *settings, const struct val *job);
+
 #endif

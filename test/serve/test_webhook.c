@@ -40,12 +40,22 @@ static struct doc *give_scheduler(void *context, const struct val *pod)
 	               : NULL;
 }
 
+static struct doc *give_policy(void *context, const struct val *job)
+{
+	static const char text[] = "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"podFailurePolicy\":{\"rules\":[]},"
+				   "\"podReplacementPolicy\":\"Failed\"}}";
+	(void)context;
+	(void)job;
+	return doc_parse_json(text, strlen(text), NULL);
+}
+
 static int open_desk(void **state)
 {
 	struct error error = {0};
 	struct desk *desk = base_calloc(1, sizeof(*desk));
 	desk->store = store_open(&(struct store_options){.bare = true}, &error);
-	desk->webhook = webhook_create(&(struct webhook_options){.store = desk->store, .mutate = give_scheduler});
+	desk->webhook = webhook_create(
+		&(struct webhook_options){.store = desk->store, .mutate = give_scheduler, .mutate_job = give_policy});
 	*state = desk;
 	return 0;
 }
@@ -260,6 +270,18 @@ static void test_mutate(void **state)
 	assert_string_equal((const char *)patch,
 	                    "[{\"op\":\"add\",\"path\":\"/metadata/labels\",\"value\":{\"x\":\"y\"}},"
 	                    "{\"op\":\"add\",\"path\":\"/spec/schedulerName\",\"value\":\"platoon\"}]");
+	doc_destroy(doc);
+	out.length = 0;
+	const char *job = REVIEW("{\"group\":\"batch\",\"version\":\"v1\",\"resource\":\"jobs\"}", POD("a"), "null");
+	assert_int_equal(webhook_mutate(desk->webhook, job, strlen(job), &out), 200);
+	doc = doc_parse_json(out.text, out.length, NULL);
+	encoded = val_str(val_path(doc_root(doc), "response", "patch", NULL), "");
+	memset(patch, 0, sizeof(patch));
+	assert_true(strlen(encoded) < sizeof(patch) &&
+	            EVP_DecodeBlock(patch, (const unsigned char *)encoded, (int)strlen(encoded)) > 0);
+	assert_string_equal((const char *)patch,
+	                    "[{\"op\":\"add\",\"path\":\"/spec/podFailurePolicy\",\"value\":{\"rules\":[]}},"
+	                    "{\"op\":\"add\",\"path\":\"/spec/podReplacementPolicy\",\"value\":\"Failed\"}]");
 	doc_destroy(doc);
 	out.length = 0;
 	assert_int_equal(webhook_mutate(desk->webhook, other, strlen(other), &out), 200);

@@ -214,7 +214,7 @@ int webhook_validate(struct webhook *webhook, const char *body, size_t length, b
 	return close_review(&review, out);
 }
 
-/* ---- /mutate/pods ---- */
+/* ---- /mutate/pods, /mutate/jobs ---- */
 
 static void add_change(struct review *review, struct node *patch, const char *path, const struct val *value)
 {
@@ -229,8 +229,9 @@ static void add_change(struct review *review, struct node *patch, const char *pa
 static size_t list_changes(struct review *review, struct node *patch, const struct val *old, const struct val *now)
 {
 	static const char *const fields[][2] = {
-		{"metadata", "labels"}, {"metadata", "annotations"}, {"spec", "schedulerName"},
-		{"spec", "containers"}, {"spec", "initContainers"},
+		{"metadata", "labels"},           {"metadata", "annotations"}, {"spec", "schedulerName"},
+		{"spec", "containers"},           {"spec", "initContainers"},  {"spec", "podFailurePolicy"},
+		{"spec", "podReplacementPolicy"},
 	};
 	size_t count = 0;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -259,13 +260,16 @@ int webhook_mutate(struct webhook *webhook, const char *body, size_t length, str
 	int code = open_review(webhook, &review, "AdmissionReview", body, length, out);
 	if (code)
 		return code;
-	const struct val *pod = val_get(review.request, "object");
-	bool is_pod = strcmp(val_str(val_path(review.request, "resource", "resource", NULL), ""), "pods") == 0 &&
-	              val_kind(val_get(pod, "spec")) == VAL_MAP;
-	struct doc *changed =
-		is_pod && webhook->options.mutate ? webhook->options.mutate(webhook->options.context, pod) : NULL;
+	const struct val *object = val_get(review.request, "object");
+	const char *resource = val_str(val_path(review.request, "resource", "resource", NULL), "");
+	struct doc *(*mutate)(void *context, const struct val *object) =
+		val_kind(val_get(object, "spec")) != VAL_MAP ? NULL
+		: strcmp(resource, "pods") == 0              ? webhook->options.mutate
+		: strcmp(resource, "jobs") == 0              ? webhook->options.mutate_job
+							     : NULL;
+	struct doc *changed = mutate ? mutate(webhook->options.context, object) : NULL;
 	struct node *patch = build_list(review.build);
-	if (changed && list_changes(&review, patch, pod, doc_root(changed)) > 0) {
+	if (changed && list_changes(&review, patch, object, doc_root(changed)) > 0) {
 		put_patch(&review, patch);
 		webhook->counts.mutated++;
 	}
@@ -405,5 +409,6 @@ void webhook_route(struct webhook *webhook, struct listener *listener)
 {
 	listener_route(listener, "/validate", on_validate, webhook);
 	listener_route(listener, "/mutate/pods", on_mutate, webhook);
+	listener_route(listener, "/mutate/jobs", on_mutate, webhook);
 	listener_route(listener, "/convert", on_convert, webhook);
 }

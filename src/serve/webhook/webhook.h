@@ -2,6 +2,7 @@
  *
  *   /validate       AdmissionReview of our kinds
  *   /mutate/pods    AdmissionReview of new pods
+ *   /mutate/jobs    AdmissionReview of new Jobs
  *   /convert        ConversionReview between versions of our kinds
  *
  * What is asked is answered from the review alone and from what the store has of other objects; nothing is written. */
@@ -17,6 +18,7 @@ struct webhook_options {
 	struct store *store;
 	/* The pod as it should be; NULL: as it is. The caller destroys it. */
 	struct doc *(*mutate)(void *context, const struct val *pod);
+	struct doc *(*mutate_job)(void *context, const struct val *job); /* the same of a Job */
 	/* Whether minimums are judged as KAI-Scheduler does; asked each time. NULL: they are not. */
 	bool (*judges_as_kai)(void *context);
 	void *context;
