@@ -297,7 +297,7 @@ export function drawMarks(context: CanvasRenderingContext2D, layout: Layout, pai
 		const box = layout.byDomain.get(miss.domain.id)
 		if (!box) continue
 		outline(context, box, paint.waiting, 2, [5, 3])
-		const text = miss.need ? `room for ${miss.have} of ${miss.need}` : 'nearest miss'
+		const text = miss.need ? `fits ${miss.have}/${miss.need}` : 'closest'
 		context.font = '600 11px system-ui, sans-serif'
 		const width = context.measureText(text).width + 10
 		const x = Math.max(2, Math.min(box.x + box.w - width - 2, layout.width - width - 2)),

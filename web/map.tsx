@@ -177,7 +177,7 @@ function Legend({ state }: { state: State }) {
 			</span>
 			{(state.selection || state.answer) && (
 				<span>
-					<i className="key miss" /> nearest miss
+					<i className="key miss" /> closest
 				</span>
 			)}
 			{state.ghosts.size > 0 && (

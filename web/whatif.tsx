@@ -92,7 +92,7 @@ function Answer({ state, answer }: { state: State; answer: WhatIfAnswer }) {
 						</span>
 					</h2>
 					<p>
-						{group.placed} of {group.placed + group.waiting} pods would have a place; it needs {group.min}.
+						{group.placed}/{group.placed + group.waiting} pods would be placed; the minimum is {group.min}.
 					</p>
 					{group.why.length > 0 && <Why reasons={group.why} fallback="" />}
 				</article>

@@ -32,7 +32,8 @@ int cmd_plan(struct cli_args *args)
 		struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 		                                   .settings = &args->settings,
 		                                   .owners = &above,
-		                                   .explain_relax = true};
+		                                   .trials = SNAPSHOT_TRIALS_WHEN_ASKED,
+		                                   .tell_holders = true};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);
 		rc = print_plan(args, snapshot);
 		snapshot_destroy(snapshot);

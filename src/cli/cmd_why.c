@@ -20,6 +20,9 @@ static const char *label_of(const char *code)
 		{"InsufficientResource", "missing"},
 		{"NodesExcluded", "nodes"},
 		{"WouldFit", "change"},
+		{"NoChangeFound", "change"},
+		{"HeldBy", "held"},
+		{"QueuePosition", "queue"},
 		{"ClaimInUse", "claim"},
 		{"MinRuntime", "wait"},
 		{"NoCombination", "together"},
@@ -98,8 +101,8 @@ static void print_groups(struct cli_args *args, const struct why *why)
 	struct draw_style style = draw_style(stdout, args->colour);
 	for (size_t i = 0; i < why->group_count && i < MOST_GROUPS; i++) {
 		const struct plan_group *group = &why->plan->groups[why->groups[i]];
-		output_line(stdout, "%s/%s: %s: %lld of %lld pods have a place", group->namespace_, group->name,
-		            group->state, (long long)group->placed, (long long)group->minimum);
+		output_line(stdout, "%s/%s: %s: %lld/%lld pods placed", group->namespace_, group->name, group->state,
+		            (long long)group->placed, (long long)group->minimum);
 		print_reasons(group);
 		if (args->output == CLI_OUTPUT_WIDE && group->placed > 0)
 			plan_table_print_group(why->plan, (size_t)why->groups[i], true, &style, stdout);
@@ -140,7 +143,8 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 	struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 	                                   .owners = &above,
 	                                   .settings = &args->settings,
-	                                   .explain_relax = true};
+	                                   .trials = SNAPSHOT_TRIALS_WHEN_ASKED,
+	                                   .tell_holders = true};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
 	struct why why;

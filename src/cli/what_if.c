@@ -220,7 +220,8 @@ static void decide(struct question *question)
 	struct snapshot_options options = {.now_seconds = clock_seconds(clock_system()),
 	                                   .settings = question->settings,
 	                                   .owners = &question->above,
-	                                   .explain_relax = true};
+	                                   .trials = SNAPSHOT_TRIALS_WHEN_ASKED,
+	                                   .tell_holders = true};
 	struct snapshot *snapshot = snapshot_create(&question->all, &options);
 	const struct plan *plan = plan_run(snapshot, actions, action_count);
 	struct node *pods = build_list(question->build);

@@ -139,7 +139,7 @@ static void tell_other(struct lease *lease, const char *holder)
 	if (!holder[0] || strncmp(lease->told, holder, sizeof(lease->told) - 1) == 0)
 		return;
 	snprintf(lease->told, sizeof(lease->told), "%s", holder);
-	log_write(lease->options.logger, LOG_INFO, 0, "another replica acts, this one waits", "holder", holder,
+	log_write(lease->options.logger, LOG_INFO, 0, "standby: another replica is the leader", "holder", holder,
 	          "identity", lease->identity, NULL);
 }
 

@@ -53,7 +53,7 @@ void live_begin(struct live *live, int64_t now_ns)
 	cycle->arena = live->turn;
 	build_take_settings(cycle, live->options.settings);
 	cycle->silent = live->options.silent;
-	cycle->explain_relax = live->options.explain_relax;
+	cycle->trials = live->options.trials;
 	cycle->always_search = live->options.always_search;
 	cycle->defragment = build_defragment(live->options.settings, live->moves_left);
 	cycle->now = now_ns;

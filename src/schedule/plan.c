@@ -109,6 +109,7 @@ static void describe_reasons(struct plan_group *out, const struct snapshot_group
 			out->reasons[out->reason_count++] = (struct plan_reason){
 				.code = reason_code_name(reason->code),
 				.message = reason->message ? reason->message : "",
+				.change = reason->change,
 				.level = reason->level,
 				.domain = reason->domain,
 				.have = reason->have,

@@ -27,6 +27,7 @@ struct plan_eviction {
 struct plan_reason {
 	const char *code; /* stable name */
 	const char *message;
+	const char *change;         /* of code WouldFit the kind of change, otherwise NULL */
 	const char *level, *domain; /* NULL when they say nothing */
 	int64_t have, need;         /* both 0 when they say nothing */
 };

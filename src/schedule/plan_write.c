@@ -44,6 +44,8 @@ struct node *plan_write_reasons(const struct plan_group *group, struct build *bu
 		struct node *entry = build_map(build);
 		build_put_string(build, entry, "code", reason->code);
 		build_put_string(build, entry, "message", reason->message);
+		if (reason->change)
+			build_put_string(build, entry, "change", reason->change);
 		build_put_string(build, entry, "level", reason->level);
 		build_put_string(build, entry, "domain", reason->domain);
 		build_put_int(build, entry, "have", reason->have);

@@ -25,7 +25,7 @@ struct scheduler *scheduler_create(const struct scheduler_options *options)
 		scheduler->options.period_ns = 10 * CLOCK_SECOND;
 	scheduler->live = live_create(&(struct snapshot_options){
 		.settings = settings_now(options->settings),
-		.explain_relax = true,
+		.trials = SNAPSHOT_TRIALS_WHEN_LIVE,
 	});
 	if (options->grouping)
 		live_use_grouping(scheduler->live, options->grouping);

@@ -226,7 +226,8 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	snapshot->cycle.arena = arena;
 	build_take_settings(&snapshot->cycle, build.settings);
 	snapshot->cycle.silent = build.options->silent;
-	snapshot->cycle.explain_relax = build.options->explain_relax;
+	snapshot->cycle.trials = build.options->trials;
+	snapshot->cycle.tell_holders = build.options->tell_holders;
 	snapshot->cycle.always_search = build.options->always_search;
 	snapshot->cycle.defragment = build_defragment(build.settings, build.settings->defragment.moves);
 	snapshot->cycle.now = build.options->now_seconds * CLOCK_SECOND;

@@ -31,6 +31,9 @@
 struct volume_book;
 struct volume_columns;
 
+/* Searches per kind of change for people who ask, and in cycles that go on while others wait. */
+enum { SNAPSHOT_TRIALS_WHEN_ASKED = 400, SNAPSHOT_TRIALS_WHEN_LIVE = 40 };
+
 struct snapshot_options {
 	const struct settings *settings; /* borrowed; NULL: the usual */
 	int64_t now_seconds;             /* time of the snapshot; never before the youngest object */
@@ -39,7 +42,8 @@ struct snapshot_options {
 	 * NULL: by what the pods say themselves. May be the list of objects itself. Borrowed during the call. */
 	const struct manifests *owners;
 	bool silent;        /* nobody reads why groups wait, so it is not looked for */
-	bool explain_relax; /* let the engine look for the smallest change that would help */
+	int trials;         /* searches per kind of change that would help a group that waits; 0: none is looked for */
+	bool tell_holders;  /* who holds the room that groups wait for; in a snapshot, for people who ask */
 	bool always_search; /* no shortcut past a search, no memory of earlier ones: for comparison in tests */
 	bool remember_all;  /* live state: no proof is asked for again, not only costly ones: for tests */
 };

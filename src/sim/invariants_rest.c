@@ -97,7 +97,9 @@ void rest_check_plan(struct store *store, int64_t now_seconds, const struct sett
 	struct cluster_copy copy = {0};
 	size_t action_count = cycle_action_list_all(actions);
 	read_objects(store, arena, &copy);
-	struct snapshot_options options = {.now_seconds = now_seconds, .settings = settings, .explain_relax = true};
+	struct snapshot_options options = {.now_seconds = now_seconds,
+	                                   .settings = settings,
+	                                   .trials = SNAPSHOT_TRIALS_WHEN_LIVE};
 	struct snapshot *snapshot = snapshot_create(&copy.manifests, &options);
 	const struct plan *plan = plan_run(snapshot, actions, action_count);
 	if (plan->binding_count > 0)

@@ -60,13 +60,12 @@ void why_consider(struct nearest *nearest, const char *namespace_, const char *n
 int why_not_found(const char *kind, const struct why_subject *subject, const struct nearest *nearest,
                   struct error *error)
 {
-	const char *space = subject->namespace_;
-	if (!nearest->name)
-		return error_set(error, ERROR_NOT_FOUND, "there is no %s %.120s%s%.120s", kind, space,
-		                 space[0] ? "/" : "", subject->name);
-	return error_set(error, ERROR_NOT_FOUND, "there is no %s %.100s%s%.100s; did you mean %.100s%s%.100s?", kind,
-	                 space, space[0] ? "/" : "", subject->name, nearest->namespace_,
-	                 nearest->namespace_[0] ? "/" : "", nearest->name);
+	const char *space = subject->namespace_, *near = nearest->namespace_;
+	bool elsewhere = nearest->name && strcmp(near, space) != 0;
+	return error_set(error, ERROR_NOT_FOUND, "%.100s \"%.100s\" not found%s%.100s%s%s%s%s%s%s", kind, subject->name,
+	                 space[0] ? " in namespace \"" : "", space, space[0] ? "\"" : "",
+	                 nearest->name ? "; did you mean " : "", elsewhere ? near : "", elsewhere ? "/" : "",
+	                 nearest->name ? nearest->name : "", nearest->name ? "?" : "");
 }
 
 /* ---- groups ---- */
@@ -83,21 +82,21 @@ static const char *group_sentence(enum group_state state)
 {
 	switch (state) {
 	case GROUP_PLACED:
-		return "everything has its place";
+		return "";
 	case GROUP_PARTIAL:
-		return "the minimum is met, more pods wait";
+		return "; more pods wait";
 	case GROUP_WAITING:
-		return "it does not fit now";
+		return "; does not fit now, would fit if others ended";
 	case GROUP_NEVER:
-		return "it does not fit this cluster even when it is empty, proved";
+		return "; does not fit even the empty cluster (proved)";
 	case GROUP_UNDECIDED:
-		return "no placement was found within the search budget; there may be one";
+		return "; the search budget ended without an answer";
 	case GROUP_BLOCKED:
-		return "it is blocked, which no node can change";
+		return "; more nodes would not help";
 	case GROUP_NOT_READY:
 		break;
 	}
-	return "the pods that exist cannot reach the minimum";
+	return "; too few pods exist";
 }
 
 void why_fill_group(struct why *why, size_t index, struct arena *arena)
@@ -110,7 +109,7 @@ void why_fill_group(struct why *why, size_t index, struct arena *arena)
 	why->message = plan_group_message(group, arena);
 	why->closest = reason_with(group, "InsufficientDomain");
 	why->missing = reason_with(group, "InsufficientResource");
-	why->summary = arena_printf(arena, "%lld of the %lld pods it needs have a place: %s",
+	why->summary = arena_printf(arena, "%lld/%lld pods placed%s",
 	                            (long long)(group->placed < group->minimum ? group->placed : group->minimum),
 	                            (long long)group->minimum, group_sentence(state));
 }

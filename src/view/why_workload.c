@@ -217,7 +217,7 @@ static void tell_groups(struct why *why, struct found *found, struct arena *aren
 	if (count == 1)
 		why->summary = arena_printf(arena, "PodGroup %s: %s", snapshot->groups[groups[0]].name, why->summary);
 	else if (found->waiting.count == 0)
-		why->summary = arena_printf(arena, "all of its %zu PodGroups have their place", count);
+		why->summary = arena_printf(arena, "all of its %zu PodGroups are placed", count);
 	else
 		why->summary = arena_printf(arena, "%zu of its %zu PodGroups %s", found->waiting.count, count,
 		                            found->waiting.count == 1 ? "waits" : "wait");
@@ -234,8 +234,8 @@ static int tell_nothing(struct why *why, const struct search *search, struct are
 	}
 	if (search->nearest.name)
 		return why_not_found(subject->workload, subject, &search->nearest, error);
-	return error_set(error, ERROR_NOT_FOUND, "there is no %.100s %.100s/%.100s, and nothing belongs to one",
-	                 subject->workload, subject->namespace_, subject->name);
+	return error_set(error, ERROR_NOT_FOUND, "%.100s \"%.100s\" not found in namespace \"%.100s\"",
+	                 subject->workload, subject->name, subject->namespace_);
 }
 
 int why_ask_workload(struct why *why, const struct manifests *objects, const struct manifests *owners,

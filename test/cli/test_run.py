@@ -439,7 +439,7 @@ def logs_as_records_are_nothing_but_records(folder):
         with Process(folder, *args) as first:
             first.wait_for("lease taken")
             with Process(folder, *args) as second:
-                second.wait_for("another replica acts")
+                second.wait_for("standby: another replica is the leader")
                 assert second.stop() == 0
                 assert first.stop() == 0
                 for log in (first.log(), second.log()):

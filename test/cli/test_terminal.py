@@ -198,7 +198,7 @@ def top_shows_the_cluster():
         terminal.send("3")
         terminal.wait("[3 queues]", "default-queue", "unlimited")
         terminal.send("\t")
-        screen = terminal.wait("[4 pending]", "default/too-wide", "must be in one example.com/rack")
+        screen = terminal.wait("[4 pending]", "default/too-wide", "closest rack ")
         assert "default/pretrain" not in screen
         assert max(map(len, screen.split("\n"))) <= 110
         terminal.send("?")

@@ -48,7 +48,7 @@ def the_page_and_a_gang(folder):
         assert "llama-worker-1" in shown["kubectl get pytorchjobs,podgroups,pods -o wide"], shown
         assert "NotReady" in shown["kubectl get nodes"], shown
         assert "goes to node" in shown["kubectl get events"], shown
-        assert "must be in one example.com/rack" in shown["kubectl get podgroup too-wide -o yaml"], shown
+        assert "closest rack " in shown["kubectl get podgroup too-wide -o yaml"], shown
         assert "Unschedulable" in shown["kubectl describe pod too-wide-0"], shown
         up.stop()
 
@@ -76,10 +76,10 @@ def an_impossible_gang_says_why(folder):
             up.get("podgroup", "too-wide")))
         condition = condition_of(group, "Scheduled")
         assert condition["status"] == "False" and condition["reason"] == "InsufficientDomain", condition
-        assert "room for 4 of 5 pods" in condition["message"], condition
+        assert "fits 4/5" in condition["message"], condition
         for pod in up.pods("too-wide"):
             assert condition_of(pod, "PodScheduled")["reason"] == "Unschedulable", pod
-            assert "room for 4 of 5 pods" in condition_of(pod, "PodScheduled")["message"], pod
+            assert "fits 4/5" in condition_of(pod, "PodScheduled")["message"], pod
             assert "nodeName" not in pod["spec"], pod
         # Nothing is written for ever about something that does not change.
         # Numbers are written at most once a second, so a pause is longer than that.

@@ -283,8 +283,8 @@ static bool check_repeatable(struct run *run)
 static bool check_reasons(struct run *run)
 {
 	struct reasons reasons = {0};
-	engine_explain(run->built.cluster, &run->built.gang, &run->placement, run->now.seed % 8 == 0, run->built.arena,
-	               &reasons);
+	engine_explain(run->built.cluster, &run->built.gang, &run->placement, run->now.seed % 8 == 0 ? 40 : 0,
+	               run->built.arena, &reasons);
 	for (size_t i = 0; i < reasons.count; i++)
 		if (!reasons.items[i].message || !reasons.items[i].message[0])
 			return fail(run, FAILURE_REASON, "reason %zu (%s) has no message", i,

@@ -270,7 +270,9 @@ static bool run(uint64_t seed, struct trial *sums)
 	static struct trial trial;
 	trial = (struct trial){
 		/* Half of the runs never ask for a proof again, the others do after a second, if it was easy to find. */
-		.options = {.explain_relax = seed % 4 == 0, .settings = &trial.settings, .remember_all = seed % 2 == 1},
+		.options = {.trials = seed % 4 == 0 ? SNAPSHOT_TRIALS_WHEN_LIVE : 0,
+	                    .settings = &trial.settings,
+	                    .remember_all = seed % 2 == 1},
 		.settings = settings_usual};
 	/* Some have a budget that is too small for gangs of parts. */
 	trial.settings.starvation_ns = seed % 5 == 0 ? 60 * CLOCK_SECOND : 0;

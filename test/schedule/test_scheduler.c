@@ -181,22 +181,18 @@ static void new_numbers_are_not_written_to_every_pod_at_once(void **state)
 	scheduler_fixture_turns(fixture, 3);
 	scheduler_fixture_gang(fixture, "wide", 5, 5, "");
 	scheduler_fixture_turns(fixture, 5);
-	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message),
-	                       "room for 3 of the 5 pods"));
+	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message), "3/5 pods fit"));
 	scheduler_fixture_gang(fixture, "a", 1, 1, "");
 	scheduler_fixture_turns(fixture, 5);
 	assert_int_equal(scheduler_fixture_placed(fixture, "a", 1), 1);
-	assert_non_null(strstr(scheduler_fixture_group_at(fixture, "wide", message), "room for 2 of the 5 pods"));
-	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message),
-	                       "room for 3 of the 5 pods"));
+	assert_non_null(strstr(scheduler_fixture_group_at(fixture, "wide", message), "2/5 pods fit"));
+	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message), "3/5 pods fit"));
 	/* one that is new hears the newest */
 	scheduler_fixture_pod(fixture, "wide-5", "wide", "");
 	scheduler_fixture_turns(fixture, 5);
-	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-5", message),
-	                       "room for 2 of the 5 pods"));
+	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-5", message), "2/5 pods fit"));
 	scheduler_fixture_turns(fixture, 220);
-	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message),
-	                       "room for 2 of the 5 pods"));
+	assert_non_null(strstr(scheduler_fixture_at(fixture, "pods", "default", "wide-0", message), "2/5 pods fit"));
 }
 
 /* Every number has its help and type, and the types are those the names promise. */

@@ -337,7 +337,7 @@ async function testWhatIf(page) {
 		const before = cluster.get('pods,podgroups', '-A').items.length
 		assert.match(
 			await ask(readFileSync(path.join(examples, 'up-gang.yaml'), 'utf8')),
-			/4 of 4 pods would have a place[\s\S]*drawn on the map/,
+			/4\/4 pods would be placed[\s\S]*drawn on the map/,
 		)
 		await page.getByText('would be here').waitFor()
 		assert.equal(cluster.get('pods,podgroups', '-A').items.length, before)
@@ -346,7 +346,7 @@ async function testWhatIf(page) {
 	await cases.run('what-if: one that does not fit is explained; bad input is told with its place', async () => {
 		assert.match(
 			await ask(readFileSync(path.join(examples, 'up-impossible.yaml'), 'utf8')),
-			/must be in one example.com\/rack/,
+			/closest rack/,
 		)
 		assert.match(await ask('kind: [unclosed'), /line \d+, column \d+/)
 		assert.match(

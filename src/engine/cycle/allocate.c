@@ -54,6 +54,45 @@ static void note_refusal(struct cycle *cycle, struct cycle_group *group, struct 
 	refusal_cache_store(cycle, &group->gang, refusals_question(cycle, group, false), refusal);
 }
 
+/* Takes the changes that would let the group in out of its reasons; the first of them, NULL when there is none. */
+static const char *take_changes(struct cycle_group *group)
+{
+	const char *first = NULL;
+	size_t kept = 0;
+	for (size_t i = 0; i < group->reasons.count; i++) {
+		const struct reason *reason = &group->reasons.items[i];
+		if (reason->code != REASON_RELAXATION && reason->code != REASON_NO_CHANGE)
+			group->reasons.items[kept++] = *reason;
+		else if (!first && reason->code == REASON_RELAXATION)
+			first = reason->message;
+	}
+	group->reasons.count = kept;
+	return first;
+}
+
+/* What would help a group that its queue does not allow `cost`: higher limits, and where it does not fit either, room. */
+static void advise_on_queue(struct cycle_run *run, struct cycle_group *group, const struct cycle_cost *cost, bool fits)
+{
+	static const char prefix[] = "would fit with ";
+	const char *room = take_changes(group);
+	struct arena *arena = run->cycle->arena;
+	if (!run->cycle->trials)
+		return;
+	/* A group with a choice may be placed by what costs more. */
+	if (!fits && (!room || cycle_has_choice(&group->gang))) {
+		reason_add(&group->reasons, arena,
+		           (struct reason){.code = REASON_NO_CHANGE,
+		                           .message = "no change of its queue and one other alone would make it fit"});
+		return;
+	}
+	const char *raises = cycle_find_raises(run, group, cost);
+	reason_add(&group->reasons, arena,
+	           (struct reason){.code = REASON_RELAXATION,
+	                           .change = "limit",
+	                           .message = arena_printf(arena, "%s%s%s%s", prefix, raises, fits ? "" : ", and ",
+	                                                   fits ? "" : room + sizeof(prefix) - 1)});
+}
+
 /* No node can change that its queue does not allow it. */
 static void block(struct cycle_group *group)
 {
@@ -146,10 +185,13 @@ static bool try_to_serve(struct cycle_run *run, struct candidate *candidate)
 	}
 	if (outcome != PLACE_PLACED) {
 		if (!grow) {
-			bool forbidden = outcome != PLACE_NOT_READY && cycle_queue_forbids(run, group);
+			struct cycle_cost least;
+			bool forbidden = outcome != PLACE_NOT_READY && cycle_queue_forbids(run, group, &least);
 			note_refusal(cycle, group, refusal);
-			if (forbidden)
+			if (forbidden) {
 				block(group);
+				advise_on_queue(run, group, &least, false);
+			}
 		}
 		return false;
 	}
@@ -158,8 +200,10 @@ static bool try_to_serve(struct cycle_run *run, struct candidate *candidate)
 	if (!cycle_queue_has_room(run, group->queue, &cost) && find_allowed(run, group, grow, is_protected, &placement))
 		cycle_cost_of_placement(run, group, &placement, &cost);
 	if (!cycle_queue_allows(run, group, &cost)) {
-		if (!grow)
+		if (!grow) {
 			block(group);
+			advise_on_queue(run, group, &cost, true);
+		}
 		return false;
 	}
 	commit_placement(run, group, &placement, &cost);

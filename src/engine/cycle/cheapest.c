@@ -110,13 +110,17 @@ static void find_least(struct cycle_run *run, const struct cycle_group *group, b
 		memcpy(cost->core, cost->amounts, sizeof(cost->core));
 }
 
-bool cycle_queue_forbids(struct cycle_run *run, struct cycle_group *group)
+void cycle_find_least(struct cycle_run *run, const struct cycle_group *group, struct cycle_cost *cost)
 {
-	struct cycle_cost cost;
+	find_least(run, group, false, cost);
+}
+
+bool cycle_queue_forbids(struct cycle_run *run, struct cycle_group *group, struct cycle_cost *least)
+{
 	if (!is_bounded(run, group->queue, group->preempt == CYCLE_NON_PREEMPTIBLE))
 		return false;
-	find_least(run, group, false, &cost);
-	return !cycle_queue_allows(run, group, &cost);
+	find_least(run, group, false, least);
+	return !cycle_queue_allows(run, group, least);
 }
 
 bool cycle_queue_has_room_for_least(struct cycle_run *run, const struct cycle_group *group, bool grow)

@@ -3,6 +3,7 @@
 #include "engine/cycle/cycle.h"
 
 #include "base/grow.h"
+#include "engine/cycle/holders.h"
 #include "engine/cycle/internal.h"
 #include "engine/cycle/moved_places.h"
 #include "engine/cycle/outlook.h"
@@ -115,5 +116,7 @@ void cycle_finish(struct cycle *cycle)
 	for (size_t i = 0; i < cycle_work_count(cycle); i++)
 		conclude(cycle, &cycle->groups[cycle_work_at(cycle, i)], scratch);
 	arena_destroy(scratch);
+	if (cycle->tell_holders && !cycle->selective)
+		holders_explain(cycle);
 	moved_places_release(cycle);
 }

@@ -176,7 +176,8 @@ struct cycle {
 	size_t kept;        /* places kept for pods that were moved or are to come, now */
 	uint64_t budget;    /* per placement, 0 = default */
 	bool silent;        /* nobody reads the reasons of refusals: they are not looked for */
-	bool explain_relax; /* search for relaxations when explaining */
+	int trials;         /* searches per kind of change that would let a refused group in; 0: none is looked for */
+	bool tell_holders;  /* say who holds the room that groups wait for; not in a selective cycle */
 	bool always_search; /* also where the answer is known: for comparison in tests */
 	/* A caller that keeps its state over cycles names the groups to look at: those with something waiting, those below
 	 * their minimum and those that changed, in the order of cycle_compare. All others are settled: what they hold is in

@@ -73,11 +73,20 @@ void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cos
 bool cycle_queue_has_room(const struct cycle_run *run, int queue, const struct cycle_cost *cost);
 /* False, and a reason on the group, when they do not. */
 bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const struct cycle_cost *cost);
+/* "8 GPUs", "4 CPU", "16Gi memory". In the arena. */
+const char *cycle_amount_text(struct arena *arena, int resource, int64_t amount);
+/* The least that completing the minimum of the group costs. Resets the scratch arena. */
+void cycle_find_least(struct cycle_run *run, const struct cycle_group *group, struct cycle_cost *cost);
 /* Whether its queues do not allow even the least that the minimum of the group costs, whatever room there is; the reason is
- * added then. Resets the scratch arena. */
-bool cycle_queue_forbids(struct cycle_run *run, struct cycle_group *group);
+ * added then, and `least` says what it costs. Resets the scratch arena. */
+bool cycle_queue_forbids(struct cycle_run *run, struct cycle_group *group, struct cycle_cost *least);
 /* Whether its queues leave room for the least that the minimum, or with `grow` one pod more, counts for. Resets the scratch arena. */
 bool cycle_queue_has_room_for_least(struct cycle_run *run, const struct cycle_group *group, bool grow);
+/* The limits and quotas that would have to be raised for the cost, each to the least that allows it, as they read behind "would
+ * fit with "; "" when none. In the arena of the cycle. */
+const char *cycle_find_raises(struct cycle_run *run, const struct cycle_group *group, const struct cycle_cost *cost);
+/* Whether the same minimum can be reached by different amounts: some of several children, or of different pods. */
+bool cycle_has_choice(const struct gang *gang);
 /* What limits, and for protected pods quotas, leave of each resource. False when the gang has no choice of pods or
  * children that could make use of knowing it. */
 bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,

@@ -25,7 +25,7 @@ void queue_order_open(struct cycle *cycle, struct queue_order *order)
 
 /* ---- order ---- */
 
-static bool group_before(const struct cycle *cycle, const struct candidate *a, const struct candidate *b)
+bool queue_order_is_before(const struct cycle *cycle, const struct candidate *a, const struct candidate *b)
 {
 	const struct cycle_group *left = &cycle->groups[a->group], *right = &cycle->groups[b->group];
 	if (left->priority != right->priority)
@@ -44,7 +44,7 @@ void candidate_heap_push(const struct cycle *cycle, struct candidate_heap *heap,
 	struct candidate *items = heap->items.items;
 	for (size_t i = heap->items.count - 1; i > 0;) {
 		size_t up = (i - 1) / 2;
-		if (!group_before(cycle, &items[i], &items[up]))
+		if (!queue_order_is_before(cycle, &items[i], &items[up]))
 			break;
 		struct candidate swap = items[i];
 		items[i] = items[up];
@@ -62,9 +62,9 @@ struct candidate candidate_heap_pop(const struct cycle *cycle, struct candidate_
 		size_t down = 2 * i + 1;
 		if (down >= count)
 			break;
-		if (down + 1 < count && group_before(cycle, &items[down + 1], &items[down]))
+		if (down + 1 < count && queue_order_is_before(cycle, &items[down + 1], &items[down]))
 			down++;
-		if (!group_before(cycle, &items[down], &items[i]))
+		if (!queue_order_is_before(cycle, &items[down], &items[i]))
 			break;
 		struct candidate swap = items[i];
 		items[i] = items[down];

@@ -43,6 +43,8 @@ bool queue_order_take(struct queue_order *order, struct candidate *candidate);
 void queue_order_put_back(struct queue_order *order, const struct candidate *candidate);
 /* The queue holds more or less than before, or somebody else is its next. */
 void queue_order_update(struct queue_order *order, int queue);
+/* Whether a stands before b when both are of one queue. */
+bool queue_order_is_before(const struct cycle *cycle, const struct candidate *a, const struct candidate *b);
 /* Whether nobody is left in it. */
 bool queue_order_is_empty(const struct queue_order *order);
 

@@ -404,7 +404,7 @@ void cycle_open_accounts(struct cycle_run *run)
 
 /* ---- what is allowed ---- */
 
-static const char *amount_text(struct arena *arena, int resource, int64_t amount)
+const char *cycle_amount_text(struct arena *arena, int resource, int64_t amount)
 {
 	if (resource == CYCLE_GPU)
 		return amount % 1000 ? arena_printf(arena, "%lldm GPUs", (long long)amount)
@@ -432,9 +432,10 @@ static void add_queue_reason(struct cycle_run *run, struct cycle_group *group, i
 	                           .message = arena_printf(
 					   arena, "queue %s: %s in use and %s asked for would exceed its %s of %s",
 					   cycle_queue_text(&run->cycle->queues[queue], arena),
-					   amount_text(arena, resource, used), amount_text(arena, resource, asked),
+					   cycle_amount_text(arena, resource, used),
+					   cycle_amount_text(arena, resource, asked),
 					   over_limit ? "limit" : "quota for non-preemptible pods",
-					   amount_text(arena, resource, bound)),
+					   cycle_amount_text(arena, resource, bound)),
 	                           .have = bound - used,
 	                           .need = asked,
 	                           .quota = quota});
@@ -459,6 +460,30 @@ static int first_refusal(const struct cycle_run *run, int queue, const struct cy
 	return -1;
 }
 
+const char *cycle_find_raises(struct cycle_run *run, const struct cycle_group *group, const struct cycle_cost *cost)
+{
+	struct arena *arena = run->cycle->arena;
+	const char *text = "";
+	int resource;
+	bool over_limit;
+	size_t bytes = run->cycle->queue_count * sizeof(*run->shares);
+	struct share_queue *before = base_malloc(bytes + 1);
+	memcpy(before, run->shares, bytes);
+	for (int q; (q = first_refusal(run, group->queue, cost, &resource, &over_limit)) >= 0;) {
+		struct share_queue *share = &run->shares[q];
+		int64_t *bound = over_limit ? &share->limit[resource] : &share->quota[resource], old = *bound;
+		*bound = over_limit ? share->allocated[resource] + cost->amounts[resource]
+		                    : share->allocated_protected[resource] + cost->core[resource];
+		text = arena_printf(arena, "%s%s%s %s in place of %s for queue %s", text, *text ? ", " : "",
+		                    over_limit ? "limit" : "quota", cycle_amount_text(arena, resource, *bound),
+		                    cycle_amount_text(arena, resource, old),
+		                    cycle_queue_text(&run->cycle->queues[q], arena));
+	}
+	memcpy(run->shares, before, bytes);
+	free(before);
+	return text;
+}
+
 bool cycle_queue_has_room(const struct cycle_run *run, int queue, const struct cycle_cost *cost)
 {
 	int resource;
@@ -476,8 +501,7 @@ bool cycle_queue_allows(struct cycle_run *run, struct cycle_group *group, const 
 	return queue < 0;
 }
 
-/* Whether the same minimum can be reached by different amounts: some of several children, or of different pods. */
-static bool has_choice(const struct gang *gang)
+bool cycle_has_choice(const struct gang *gang)
 {
 	int pod_class = -1;
 	for (size_t i = 0; i < gang->tree_count; i++)
@@ -496,7 +520,7 @@ static bool has_choice(const struct gang *gang)
 bool cycle_find_allowance(const struct cycle_run *run, const struct cycle_group *group, bool is_protected,
                           struct place_allowance *allowance)
 {
-	if (!has_choice(&group->gang))
+	if (!cycle_has_choice(&group->gang))
 		return false;
 	allowance->counts = (const int64_t(*)[PLACE_ALLOWANCES])run->amounts;
 	for (int r = 0; r < CYCLE_RESOURCES; r++) {

@@ -255,7 +255,8 @@ void refusal_cache_store(struct cycle *cycle, const struct gang *gang, uint64_t 
 	for (size_t i = 0; i < refusal->reasons.count; i++) {
 		struct reason reason = refusal->reasons.items[i];
 		reason.message = copy_text(cache->arena, reason.message);
-		reason.rest = copy_text(cache->arena, reason.rest);
+		reason.nodes = NULL; /* whose numbers may change */
+		reason.node_count = 0;
 		reason.level = copy_text(cache->arena, reason.level);
 		reason.domain = copy_text(cache->arena, reason.domain);
 		reason_add(&cached->refusal.reasons, cache->arena, reason);

@@ -131,19 +131,11 @@ void refusals_explain(struct refusal *refusal, struct cycle *cycle, struct cycle
 		return;
 	}
 	if (!refusal->explained) {
-		struct gang anonymous = group->gang;
-		anonymous.name = NULL; /* the refusal speaks for every gang that asks the same */
-		engine_explain(cycle->cluster, &anonymous, &refusal->placement, cycle->explain_relax, cycle->arena,
+		engine_explain(cycle->cluster, &group->gang, &refusal->placement, cycle->trials, cycle->arena,
 		               &refusal->reasons);
-		moved_places_explain(cycle, &anonymous, false, &refusal->reasons);
+		moved_places_explain(cycle, &group->gang, false, &refusal->reasons);
 		refusal->explained = true;
 	}
-	for (size_t i = 0; i < refusal->reasons.count; i++) {
-		struct reason reason = refusal->reasons.items[i];
-		if (reason.rest)
-			reason.message =
-				arena_printf(cycle->arena, "%s%s%s", reason.message, group->gang.name, reason.rest);
-		reason.rest = NULL;
-		reason_add(&group->reasons, cycle->arena, reason);
-	}
+	for (size_t i = 0; i < refusal->reasons.count; i++)
+		reason_add(&group->reasons, cycle->arena, refusal->reasons.items[i]);
 }

@@ -24,8 +24,11 @@ static void explain_next(struct cycle *cycle, struct cycle_group *group)
 		arena_destroy(scratch);
 		refusal = refusals_add(cycle->refusals, question, &placement);
 	}
+	int trials = cycle->trials;
+	cycle->trials = 0; /* its minimum is met: nothing has to be changed */
 	if (refusal->placement.outcome == PLACE_IMPOSSIBLE)
 		refusals_explain(refusal, cycle, &larger);
+	cycle->trials = trials;
 	group->reasons = larger.reasons;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clamp.h"
 #include "base/quantity.h"
+#include "engine/explain/advice.h"
 #include "engine/explain/internal.h"
 #include "engine/place/solver.h"
 
@@ -15,29 +16,19 @@ struct explain {
 	struct reasons *out;
 	const struct gang *gang;
 	struct gang_level *levels;
-	/* the nearest miss, for the relaxation sentence */
-	int miss_topology, miss_level, miss_domain;
-	int64_t miss_pods;
-	int miss_shape;
-	int miss_request; /* of that shape: what is short; counts when miss_pods is above 0 */
+	struct advice_hint closest; /* the domain that comes closest, in the topologies of the solver */
 };
 
-static const char *tree_name(const struct gang *gang, int tree)
+/* "decode: " for a part of the gang, "" for the gang itself, which the reader asked about. */
+static const char *part_prefix(const struct explain *x, int tree)
 {
-	if (gang->tree[tree].name && gang->tree[tree].name[0])
-		return gang->tree[tree].name;
-	return tree == 0 ? gang->name : "(unnamed subgroup)";
+	const char *name = x->gang->tree[tree].name;
+	return tree == 0 ? "" : arena_printf(x->arena, "%s: ", name[0] ? name : "an unnamed subgroup");
 }
 
-/* Adds a reason whose sentence is `message`, the name of that part of the gang, and `rest`. */
-static void add_about(struct explain *x, int tree, struct reason reason)
+static const char *plural(int64_t count)
 {
-	const char *name = tree_name(x->gang, tree);
-	if (name) {
-		reason.message = arena_printf(x->arena, "%s%s%s", reason.message, name, reason.rest);
-		reason.rest = NULL;
-	}
-	reason_add(x->out, x->arena, reason);
+	return count == 1 ? "" : "s";
 }
 
 /* ---- not ready ---- */
@@ -57,7 +48,7 @@ static const char *name_left_out(struct arena *arena, const struct gang *gang)
 		if (any)
 			words = arena_printf(arena, "%s%s%s", words, *words ? " and " : "", kinds[k].word);
 	}
-	return *words ? arena_printf(arena, " (%s pods do not count)", words) : "";
+	return *words ? arena_printf(arena, " (%s ones do not count)", words) : "";
 }
 
 static void explain_not_ready(struct explain *x)
@@ -73,16 +64,17 @@ static void explain_not_ready(struct explain *x)
 		const struct gang_node *node = &gang->tree[i];
 		if (reachable[i] || (i > 0 && reachable[node->parent]))
 			continue;
-		bool leaf = node->child_count == 0;
-		add_about(x, (int)i,
-		          (struct reason){.code = REASON_NOT_READY,
-		                          .message = "",
-		                          .rest = arena_printf(x->arena, " has %d of %d %s it needs%s", members[i],
-		                                               node->minimum,
-		                                               leaf ? "pods" : "subgroups that can reach their minimum",
-		                                               leaf ? left_out : ""),
-		                          .have = members[i],
-		                          .need = node->minimum});
+		const char *what = node->child_count
+		                           ? arena_printf(x->arena, "subgroup%s can reach %s minimum",
+		                                          plural(node->minimum), node->minimum == 1 ? "its" : "their")
+		                           : arena_printf(x->arena, "pod%s exist%s%s", plural(node->minimum),
+		                                          node->minimum == 1 ? "s" : "", left_out);
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_NOT_READY,
+		                           .message = arena_printf(x->arena, "%s%d/%d %s", part_prefix(x, (int)i),
+		                                                   members[i], node->minimum, what),
+		                           .have = members[i],
+		                           .need = node->minimum});
 	}
 }
 
@@ -148,111 +140,153 @@ static const char *domain_text(const struct explain *x, int t, int level, int do
 	return cluster_domain_path(x->solver.cluster, x->solver.topologies[t], level, domain, x->arena);
 }
 
-/* The resource that leaves the fewest slots for the shape inside a range of nodes. */
+/* The same for people, who know a node by its name alone. */
+static const char *domain_words(const struct explain *x, int t, int level, int domain)
+{
+	return strcmp(solver_topology(&x->solver, t)->labels[level], HOSTNAME_LABEL) == 0
+	               ? cluster_domain_name(x->solver.cluster, x->solver.topologies[t], level, domain)
+	               : domain_text(x, t, level, domain);
+}
+
+/* "rack r1", or "the cluster" */
+static const char *place_text(const struct explain *x, int t, int level, int domain)
+{
+	return level < 0 ? "the cluster"
+	                 : arena_printf(x->arena, "%s %s",
+	                                explain_level_word(solver_topology(&x->solver, t)->labels[level]),
+	                                domain_words(x, t, level, domain));
+}
+
+/* ---- what is short ---- */
+
+/* What a domain has free of one resource on the nodes that a shape may use. */
+struct supply {
+	int64_t slots; /* that many pods of the shape would find as much of it */
+	int64_t sum, largest;
+};
+
+static struct supply measure(const struct explain *x, const struct shape *shape, int request, int t, int level,
+                             int domain)
+{
+	const struct cluster *cluster = x->solver.cluster;
+	const struct topology *topology = solver_topology(&x->solver, t);
+	int first = level < 0 ? 0 : topology->domains[level][domain].first;
+	int end = level < 0 ? cluster->node_count : topology->domains[level][domain].end;
+	struct supply supply = {0};
+	for (int p = first; p < end; p++) {
+		int node = topology->order[p];
+		if (!shape_allows_node(cluster, shape, node))
+			continue;
+		int64_t free = cluster_amount_in_view(cluster, shape->resource[request], node, x->solver.view);
+		supply.slots = clamp_add(supply.slots, free > 0 ? free / shape->amount[request] : 0);
+		supply.sum = clamp_add(supply.sum, free > 0 ? free : 0);
+		supply.largest = free > supply.largest ? free : supply.largest;
+	}
+	return supply;
+}
+
+/* "needs 40 (5x8)" */
+static const char *need_text(const struct explain *x, const char *name, int64_t each, int64_t pods)
+{
+	const char *one = quantity_print(x->arena, name, each);
+	return pods == 1
+	               ? arena_printf(x->arena, "needs %s", one)
+	               : arena_printf(x->arena, "needs %s (%lldx%s)",
+	                              quantity_print(x->arena, name, clamp_multiply(each, pods)), (long long)pods, one);
+}
+
+static const char *shortage_text(const struct explain *x, const char *name, int64_t each, int64_t pods,
+                                 const struct supply *supply, const char *where)
+{
+	const char *free = quantity_print(x->arena, name, supply->sum);
+	const char *largest = quantity_print(x->arena, name, supply->largest);
+	const char *start = arena_printf(x->arena, "short of %s: %s, %s has %s free", explain_resource_word(name),
+	                                 need_text(x, name, each, pods), where, free);
+	if (supply->sum < each)
+		return start;
+	if (supply->largest < each)
+		return arena_printf(x->arena, "%s, at most %s on one node", start, largest);
+	if (supply->sum < clamp_multiply(each, pods))
+		return start;
+	return arena_printf(x->arena, "%s in pieces that hold %lld pod%s", start, (long long)supply->slots,
+	                    plural(supply->slots));
+}
+
+/* The resource that leaves the fewest slots for the shape inside a domain. */
 static void explain_resource(struct explain *x, int shape_number, int64_t pods, int t, int level, int domain)
 {
 	const struct cluster *cluster = x->solver.cluster;
 	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[shape_number].shape];
+	int worst = -1;
+	struct supply fewest = {.slots = INT64_MAX};
+	for (int i = 0; i < shape->request_count; i++) {
+		struct supply supply = measure(x, shape, i, t, level, domain);
+		if (supply.slots < fewest.slots ||
+		    (supply.slots == fewest.slots &&
+		     explain_is_closer(cluster, shape->resource[i], shape->resource[worst]))) {
+			fewest = supply;
+			worst = i;
+		}
+	}
+	if (worst < 0 || fewest.slots >= pods)
+		return;
+	const char *name = cluster->resources.items[shape->resource[worst]].name;
+	const char *where = place_text(x, t, level, domain);
+	const char *port = explain_port_name(name, x->arena);
+	reason_add(x->out, x->arena,
+	           (struct reason){.code = REASON_RESOURCE,
+	                           .message = port ? explain_port_shortage(port, pods, fewest.slots, where, x->arena)
+	                                           : shortage_text(x, name, shape->amount[worst], pods, &fewest, where),
+	                           .level = level < 0 ? NULL : solver_topology(&x->solver, t)->labels[level],
+	                           .domain = level < 0 ? NULL : domain_text(x, t, level, domain),
+	                           .have = port ? fewest.slots : fewest.sum,
+	                           .need = port ? pods : clamp_multiply(shape->amount[worst], pods)});
+}
+
+/* What all pods of the part ask for of a resource together. */
+static int64_t ask_together(const struct explain *x, const int64_t *pods, int resource)
+{
+	const struct cluster *cluster = x->solver.cluster;
+	int64_t sum = 0;
+	for (int s = 0; s < x->solver.shape_count; s++) {
+		const struct shape *shape = &cluster->shapes.items[x->solver.shapes[s].shape];
+		for (int i = 0; i < shape->request_count; i++)
+			if (shape->resource[i] == resource)
+				sum = clamp_add(sum, clamp_multiply(shape->amount[i], pods[s]));
+	}
+	return sum;
+}
+
+/* Pods of several kinds that each find room alone: the first resource of which they need more together than there is. */
+static void explain_sum(struct explain *x, const int64_t *pods, int t, int level, int domain)
+{
+	const struct cluster *cluster = x->solver.cluster;
 	const struct topology *topology = solver_topology(&x->solver, t);
 	int first = level < 0 ? 0 : topology->domains[level][domain].first;
 	int end = level < 0 ? cluster->node_count : topology->domains[level][domain].end;
-	int worst = -1;
-	int64_t fewest = INT64_MAX, free_sum = 0, largest = 0;
-	for (int i = 0; i < shape->request_count; i++) {
-		int64_t slots = 0, sum = 0, best = 0;
+	for (int r = 0; r < (int)cluster->resources.count; r++) {
+		const char *name = cluster->resources.items[r].name;
+		int64_t need = ask_together(x, pods, r), free = 0;
 		for (int p = first; p < end; p++) {
-			int node = topology->order[p];
-			if (!shape_allows_node(cluster, shape, node))
-				continue;
-			int64_t free = cluster_amount_in_view(cluster, shape->resource[i], node, x->solver.view);
-			slots = clamp_add(slots, free > 0 ? free / shape->amount[i] : 0);
-			sum = clamp_add(sum, free > 0 ? free : 0);
-			best = free > best ? free : best;
+			int64_t own = cluster_amount_in_view(cluster, r, topology->order[p], x->solver.view);
+			free = clamp_add(free, own > 0 ? own : 0);
 		}
-		if (slots < fewest ||
-		    (slots == fewest && explain_is_closer(cluster, shape->resource[i], shape->resource[worst]))) {
-			fewest = slots;
-			worst = i;
-			free_sum = sum;
-			largest = best;
-		}
+		if (need <= free || explain_port_name(name, x->arena) || text_starts_with(name, "volumes/"))
+			continue;
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_RESOURCE,
+		                           .message = arena_printf(x->arena,
+		                                                   "short of %s: needs %s together, %s has %s free",
+		                                                   explain_resource_word(name),
+		                                                   quantity_print(x->arena, name, need),
+		                                                   place_text(x, t, level, domain),
+		                                                   quantity_print(x->arena, name, free)),
+		                           .level = level < 0 ? NULL : topology->labels[level],
+		                           .domain = level < 0 ? NULL : domain_text(x, t, level, domain),
+		                           .have = free,
+		                           .need = need});
+		return;
 	}
-	if (worst < 0 || fewest >= pods)
-		return;
-	const char *name = cluster->resources.items[shape->resource[worst]].name;
-	const char *where = level < 0 ? "the cluster" : domain_text(x, t, level, domain);
-	const char *each = quantity_print(x->arena, name, shape->amount[worst]);
-	int64_t need = clamp_multiply(shape->amount[worst], pods);
-	const char *asked = pods == 1 ? arena_printf(x->arena, "1 pod needs %s", each)
-	                              : arena_printf(x->arena, "%lld pods of %s each need %s", (long long)pods, each,
-	                                             quantity_print(x->arena, name, need));
-	x->miss_pods = pods - fewest;
-	x->miss_request = worst;
-	const char *port = explain_port_name(name, x->arena);
-	const char *message =
-		port ? explain_port_shortage(port, pods, fewest, where, x->arena)
-		     : arena_printf(
-			       x->arena,
-			       "%s binds: %s, %s has %s free on usable nodes (%s at most on one node), enough for %lld",
-			       name, asked, where, quantity_print(x->arena, name, free_sum),
-			       quantity_print(x->arena, name, largest), (long long)fewest);
-	reason_add(x->out, x->arena,
-	           (struct reason){.code = REASON_RESOURCE,
-	                           .message = message,
-	                           .level = level < 0 ? NULL : topology->labels[level],
-	                           .domain = level < 0 ? NULL : domain_text(x, t, level, domain),
-	                           .have = port ? fewest : free_sum,
-	                           .need = port ? pods : need});
-}
-
-static const char *const exclusion_text[EXCLUDE_CAUSES] = {
-	[EXCLUDE_POOL] = "in another node pool",
-	[EXCLUDE_LABEL] = "without the worker label",
-	[EXCLUDE_NOT_READY] = "not ready",
-	[EXCLUDE_UNSCHEDULABLE] = "unschedulable",
-	[EXCLUDE_TAINT] = "with a taint the pod does not tolerate",
-	[EXCLUDE_SELECTOR] = "not matching the node selector",
-	[EXCLUDE_AFFINITY] = "not matching the node affinity",
-	[EXCLUDE_VOLUME] = "out of reach of a volume",
-};
-
-static void explain_nodes(struct explain *x, int shape_number)
-{
-	struct cluster *cluster = x->solver.cluster;
-	const struct local_shape *local = &x->solver.shapes[shape_number];
-	int open = slots_get(cluster, local->shape, x->solver.view)->open;
-	const int *counts = shape_count_exclusions(cluster, local->shape);
-	const struct shape *shape = &cluster->shapes.items[local->shape];
-	int full = counts[EXCLUDE_NONE] - open, by_rules = open - local->slots->open;
-	int excluded = cluster->node_count - counts[EXCLUDE_NONE];
-	if (!excluded && !by_rules && !full)
-		return;
-	struct buffer text = {0};
-	buffer_printf(&text, "of %d nodes", cluster->node_count);
-	const char *comma = ":";
-	for (int c = 1; c < EXCLUDE_CAUSES; c++)
-		if (counts[c]) {
-			buffer_printf(&text, "%s %d %s", comma, counts[c], exclusion_text[c]);
-			comma = ",";
-		}
-	if (by_rules)
-		buffer_printf(&text, "%s %d %s", comma, by_rules,
-		              explain_has_single_claim(&cluster->pod_classes.items[local->pod_class])
-		                      ? "closed by a claim in use"
-		                      : "excluded by affinity rules between pods"),
-			comma = ",";
-	if (full)
-		buffer_printf(&text, "%s %d without room for one pod", comma, full);
-	int usable = cluster->node_count - excluded - by_rules - full;
-	const char *typo = counts[EXCLUDE_SELECTOR] + counts[EXCLUDE_AFFINITY] == cluster->node_count
-	                           ? explain_missing_label(cluster, shape, x->arena)
-	                           : "";
-	reason_add(x->out, x->arena,
-	           (struct reason){.code = REASON_NODES,
-	                           .message = arena_printf(x->arena, "%s; %d usable%s", text.text, usable, typo),
-	                           .have = usable,
-	                           .need = cluster->node_count});
-	buffer_free(&text);
 }
 
 /* Pods of a leaf of one shape that the largest domain of a level would hold if nothing ran there; -1 when not told. */
@@ -297,57 +331,97 @@ static int best_domain(const struct solver *solver, const struct part_class *cla
 	return best;
 }
 
-/* Domains at the level of the culprit, best first in the message: "3 of 4". */
+/* How the pods that have a place are counted where they cannot be counted one by one. */
+static const char *togetherness(const struct explain *x, const struct part_class *class_)
+{
+	return class_->leaf ? arena_printf(x->arena, "fits each pod alone, not all together%s",
+	                                   explain_common_port(&x->solver, x->arena))
+	                    : "fits the pods one by one, not its subgroups under their constraints";
+}
+
+/* The domain at the level of the culprit that comes closest. */
 static void explain_level(struct explain *x, const struct want *want, const struct part_class *class_)
 {
 	const struct solver *solver = &x->solver;
 	int t = class_->topology, level = class_->level, equal;
 	const struct topology *topology = solver_topology(solver, t);
-	int64_t need = pods_needed(solver, class_), best_have;
-	int best = best_domain(solver, class_, &best_have, &equal);
+	const char *word = explain_level_word(topology->labels[level]), *part = part_prefix(x, want->tree);
+	int64_t need = pods_needed(solver, class_), have;
+	int best = best_domain(solver, class_, &have, &equal);
 	if (best < 0) {
-		add_about(x, want->tree,
-		          (struct reason){.code = REASON_DOMAIN,
-		                          .message = "",
-		                          .rest = arena_printf(x->arena, " needs one %s, but no node has that label",
-		                                               topology->labels[level]),
-		                          .level = topology->labels[level],
-		                          .need = need});
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_DOMAIN,
+		                           .message = arena_printf(x->arena,
+		                                                   "%smust be in one %s, and no node has the label %s",
+		                                                   part, word, topology->labels[level]),
+		                           .level = topology->labels[level],
+		                           .need = need});
 		return;
 	}
-	x->miss_topology = t;
-	x->miss_level = level;
-	x->miss_domain = best;
-	const char *where = domain_text(x, t, level, best);
-	const char *others = equal > 2    ? arena_printf(x->arena, ", like %d others", equal - 1)
-	                     : equal == 2 ? ", like one other"
-	                                  : "";
+	x->closest = (struct advice_hint){t, level, best};
+	const char *where = domain_words(x, t, level, best), *message;
 	int64_t empty = room_when_empty(x, class_, t, level);
+	const char *others =
+		equal > 1 ? arena_printf(x->arena, ", as %d other%s", equal - 1, equal == 2 ? " does" : "s do") : "";
 	if (empty >= 0 && empty < need)
-		others = arena_printf(x->arena, "%s; even empty, none holds more than %lld", others, (long long)empty);
-	bool fragmented = best_have >= need;
-	const char *rest =
-		class_->fixed >= 0
-			? arena_printf(x->arena,
-	                               " is held in %s %s by its running members, which has room for %lld of the %lld "
-	                               "pods it still needs",
-	                               topology->labels[level], where, (long long)best_have, (long long)need)
-		: fragmented
-			? arena_printf(x->arena,
-	                               " must be in one %s: the best, %s, has room for the pods one by one, but not "
-	                               "for its "
-	                               "subgroups under their own constraints",
-	                               topology->labels[level], where)
-			: arena_printf(x->arena, " must be in one %s: the best, %s, has room for %lld of %lld pods%s",
-	                               topology->labels[level], where, (long long)best_have, (long long)need, others);
-	add_about(x, want->tree,
-	          (struct reason){.code = class_->fixed >= 0 ? REASON_PINNED : REASON_DOMAIN,
-	                          .message = "",
-	                          .rest = rest,
-	                          .level = topology->labels[level],
-	                          .domain = where,
-	                          .have = best_have,
-	                          .need = need});
+		others = arena_printf(x->arena, "%s; an empty %s fits %lld", others, word, (long long)empty);
+	if (class_->fixed >= 0)
+		message = arena_printf(x->arena, "%sheld in %s %s by its running pods, which fits %lld/%lld more", part,
+		                       word, where, (long long)have, (long long)need);
+	else if (have >= need)
+		message = arena_printf(x->arena, "%sclosest %s %s %s", part, word, where, togetherness(x, class_));
+	else
+		message = arena_printf(x->arena, "%sclosest %s %s fits %lld/%lld%s", part, word, where, (long long)have,
+		                       (long long)need, others);
+	reason_add(x->out, x->arena,
+	           (struct reason){.code = class_->fixed >= 0 ? REASON_PINNED : REASON_DOMAIN,
+	                           .message = message,
+	                           .level = topology->labels[level],
+	                           .domain = domain_text(x, t, level, best),
+	                           .have = have,
+	                           .need = need});
+}
+
+/* A part that no level confines. */
+static void explain_anywhere(struct explain *x, const struct want *want, const struct part_class *class_)
+{
+	int64_t need = pods_needed(&x->solver, class_), have = pods_possible(&x->solver, class_, 0, -1, -1);
+	const char *part = part_prefix(x, want->tree), *message;
+	if (need > 1 && have >= need)
+		message = arena_printf(x->arena, "%sthe cluster %s", part, togetherness(x, class_));
+	else if (need == 1 && want->tree == 0)
+		message = "no node fits the pod";
+	else
+		message = arena_printf(x->arena, "%s%lld/%lld pod%s fit%s right now", part, (long long)have,
+		                       (long long)need, plural(need), need == 1 ? "s" : "");
+	reason_add(x->out, x->arena,
+	           (struct reason){.code = REASON_DOMAIN, .message = message, .have = have, .need = need});
+}
+
+/* How many pods of each shape the part needs, of a mixed leaf how many wait. */
+static int64_t *pods_by_shape(const struct explain *x, const struct part_class *class_)
+{
+	int64_t *pods = arena_array(x->scratch, int64_t, (size_t)x->solver.shape_count);
+	for (int s = 0; s < x->solver.shape_count; s++)
+		pods[s] = class_->mixed && class_->leaf ? class_->waiting[s] : class_->least[s];
+	return pods;
+}
+
+/* The shape that is shortest of slots at the nearest miss; the first when none is. */
+static int shortest_shape(const struct explain *x, const int64_t *pods, int64_t *short_of)
+{
+	int worst = 0;
+	*short_of = 0;
+	for (int s = 0; s < x->solver.shape_count; s++) {
+		const struct counter *counter = &x->solver.counters[s];
+		const struct advice_hint *at = &x->closest;
+		int64_t have = at->level < 0 ? *counter->total : counter->sums[at->topology][at->level][at->domain];
+		if (pods[s] - have > *short_of) {
+			*short_of = pods[s] - have;
+			worst = s;
+		}
+	}
+	return worst;
 }
 
 static void explain_culprit(struct explain *x, int culprit)
@@ -355,154 +429,58 @@ static void explain_culprit(struct explain *x, int culprit)
 	const struct solver *solver = &x->solver;
 	const struct want *want = &solver->wants[culprit];
 	const struct part_class *class_ = &solver->classes[want->class_];
-	int64_t need = pods_needed(solver, class_);
 	if (class_->dead) {
-		const struct topology *topology = solver_topology(solver, class_->topology);
-		add_about(x, want->tree,
-		          (struct reason){.code = REASON_PINNED,
-		                          .message = "",
-		                          .rest = arena_printf(x->arena,
-		                                               " must be in one %s, but its running members are not: "
-		                                               "nothing can be added until they are",
-		                                               topology->labels[class_->level]),
-		                          .level = topology->labels[class_->level]});
+		const char *label = solver_topology(solver, class_->topology)->labels[class_->level];
+		const char *word = explain_level_word(label);
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_PINNED,
+		                           .message = arena_printf(x->arena,
+		                                                   "%smust be in one %s, but its running pods are in "
+		                                                   "several: end those outside one %s",
+		                                                   part_prefix(x, want->tree), word, word),
+		                           .level = label});
 		return;
 	}
-	if (class_->level >= 0) {
+	if (class_->level >= 0)
 		explain_level(x, want, class_);
-	} else {
-		int64_t have = pods_possible(solver, class_, 0, -1, -1);
-		const char *together = need > 1 && have >= need ? explain_togetherness(&x->solver, x->arena) : NULL;
-		const char *message =
-			together ? "the cluster has room for each of the pods "
-				 : arena_printf(x->arena, "the cluster has room for %lld of the %lld pod%s ",
-		                                (long long)have, (long long)need, need == 1 ? "" : "s");
-		add_about(x, want->tree,
-		          (struct reason){.code = REASON_DOMAIN,
-		                          .message = message,
-		                          .rest = together ? together : " needs",
-		                          .have = have,
-		                          .need = need});
-	}
-	/* The shape that is shortest of slots at the nearest miss. */
-	int t = x->miss_topology < 0 ? 0 : x->miss_topology, level = x->miss_level, domain = x->miss_domain;
-	int worst = 0;
-	int64_t short_of = 0;
-	for (int s = 0; s < solver->shape_count; s++) {
-		int64_t have = level < 0 ? *solver->counters[s].total : solver->counters[s].sums[t][level][domain];
-		int64_t want_pods = class_->mixed ? class_->waiting[s] : class_->least[s];
-		if (want_pods - have > short_of) {
-			short_of = want_pods - have;
-			worst = s;
-		}
-	}
-	x->miss_shape = worst;
+	else
+		explain_anywhere(x, want, class_);
+	int64_t *pods = pods_by_shape(x, class_), short_of;
+	int worst = shortest_shape(x, pods, &short_of), t = x->closest.topology < 0 ? 0 : x->closest.topology;
+	if (!short_of)
+		explain_sum(x, pods, t, x->closest.level, x->closest.domain);
 	/* Where no node may be used at all, no amount of a resource helps. */
-	if (shape_count_exclusions(x->solver.cluster, x->solver.shapes[worst].shape)[EXCLUDE_NONE] > 0)
-		explain_resource(x, worst, class_->mixed ? class_->waiting[worst] : class_->least[worst], t, level,
-		                 domain);
-	explain_nodes(x, worst);
+	else if (shape_count_exclusions(x->solver.cluster, x->solver.shapes[worst].shape)[EXCLUDE_NONE] > 0)
+		explain_resource(x, worst, pods[worst], t, x->closest.level, x->closest.domain);
+	explain_nodes(x->solver.cluster, &x->solver, worst, x->arena, x->out);
 }
 
-/* ---- relaxations ---- */
+/* ---- what would help ---- */
 
-static struct gang copy_gang(const struct gang *gang, struct arena *arena)
+static void explain_changes(struct explain *x, struct cluster *cluster, bool use_releasing, int trials)
 {
-	struct gang copy = *gang;
-	copy.tree = arena_array(arena, struct gang_node, gang->tree_count);
-	memcpy(copy.tree, gang->tree, sizeof(*copy.tree) * gang->tree_count);
-	return copy;
-}
-
-static bool places(struct cluster *cluster, const struct gang *gang, int view)
-{
-	struct arena *scratch = arena_create();
-	struct placement placement;
-	struct place_options options = {.budget = 20000, .use_releasing = view == VIEW_RELEASING};
-	bool placed = engine_place(cluster, gang, &options, scratch, &placement) == PLACE_PLACED;
-	arena_destroy(scratch);
-	return placed;
-}
-
-static const char *level_name(const struct cluster *cluster, struct gang_level level)
-{
-	return level.level < 0 ? "the whole cluster" : cluster->topologies[level.topology].labels[level.level];
-}
-
-/* The constraint whose level has to be raised least. All constraints of one level are raised together too, because equal
- * siblings usually fail alike. */
-static void explain_relaxation(struct explain *x)
-{
-	struct cluster *cluster = x->solver.cluster;
-	for (int raise = 1; raise <= CLUSTER_MAX_LEVELS; raise++) {
-		bool any = false;
-		for (size_t i = 0; i < x->gang->tree_count && i < 64; i++) {
-			struct gang_level level = x->gang->tree[i].required;
-			bool repeated =
-				false; /* an earlier sibling with the same level was raised together with this one */
-			for (size_t k = 0; k < i && !repeated; k++)
-				repeated = x->gang->tree[k].parent == x->gang->tree[i].parent &&
-				           x->gang->tree[k].required.topology == level.topology &&
-				           x->gang->tree[k].required.level == level.level;
-			if (level.topology < 0 || level.level + 1 < raise || repeated)
-				continue;
-			any = true;
-			struct gang copy = copy_gang(x->gang, x->scratch);
-			int raised = 0;
-			for (size_t k = i; k < copy.tree_count; k++) {
-				struct gang_level *other = &copy.tree[k].required;
-				if (copy.tree[k].parent != copy.tree[i].parent ||
-				    x->gang->tree[k].required.topology != level.topology ||
-				    x->gang->tree[k].required.level != level.level)
-					continue;
-				*other = level.level - raise < 0
-				                 ? GANG_NO_LEVEL
-				                 : (struct gang_level){level.topology, level.level - raise};
-				raised++;
-			}
-			if (!places(cluster, &copy, x->solver.view))
-				continue;
-			const struct gang_level wider = {level.topology, level.level - raise};
-			const char *others = raised > 1 ? arena_printf(x->arena, " and %d more", raised - 1) : "";
-			add_about(x, (int)i,
-			          (struct reason){.code = REASON_RELAXATION,
-			                          .message = "it would fit if ",
-			                          .rest = arena_printf(x->arena, "%s allowed %s instead of %s", others,
-			                                               level_name(cluster, wider),
-			                                               level_name(cluster, level)),
-			                          .level = level_name(cluster, level)});
-			return;
-		}
-		if (!any)
-			return;
+	struct advices advices;
+	engine_advise(cluster, x->gang, use_releasing, x->closest, trials, x->scratch, &advices);
+	for (size_t i = 0; i < advices.count; i++) {
+		const struct advice *advice = &advices.items[i];
+		bool room = advice->kind == ADVICE_ROOM;
+		int *nodes = arena_array(x->arena, int, room ? advice->count : 0);
+		for (size_t n = 0; room && n < advice->count; n++)
+			nodes[n] = advice->items[n];
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_RELAXATION,
+		                           .change = advice_kind_name(advice->kind),
+		                           .nodes = nodes,
+		                           .node_count = room ? advice->count : 0,
+		                           .message = arena_printf(x->arena, "would fit with %s",
+		                                                   advice_text(cluster, x->gang, advice, x->scratch))});
 	}
-}
-
-static void explain_more_capacity(struct explain *x)
-{
-	const struct cluster *cluster = x->solver.cluster;
-	if (x->miss_pods <= 0)
-		return;
-	const struct shape *shape = &cluster->shapes.items[x->solver.shapes[x->miss_shape].shape];
-	int64_t amount = shape->amount[x->miss_request], more = clamp_multiply(amount, x->miss_pods);
-	const char *name = cluster->resources.items[shape->resource[x->miss_request]].name;
-	const char *label =
-		x->miss_level < 0 ? NULL : solver_topology(&x->solver, x->miss_topology)->labels[x->miss_level];
-	const char *where = label ? arena_printf(x->arena, "in %s %s", label,
-	                                         domain_text(x, x->miss_topology, x->miss_level, x->miss_domain))
-	                          : "anywhere in the cluster";
-	const char *each = x->miss_pods == 1
-	                           ? ""
-	                           : arena_printf(x->arena, ", %s for each of %lld pods",
-	                                          quantity_print(x->arena, name, amount), (long long)x->miss_pods);
-	const char *port = explain_port_name(name, x->arena);
-	const char *message = port ? arena_printf(x->arena, "nearest miss: %lld more node%s %s where %s is free",
-	                                          (long long)x->miss_pods, x->miss_pods == 1 ? "" : "s", where, port)
-	                           : arena_printf(x->arena, "nearest miss: %s more %s %s%s",
-	                                          quantity_print(x->arena, name, more), name, where, each);
-	more = port ? x->miss_pods : more;
-	reason_add(x->out, x->arena,
-	           (struct reason){.code = REASON_RELAXATION, .message = message, .level = label, .need = more});
+	if (advices.count == 0)
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_NO_CHANGE,
+		                           .message = advices.complete
+		                                              ? "no change of one kind alone would make it fit"
+		                                              : "no change that would make it fit was found in time"});
 }
 
 /* ---- entry ---- */
@@ -511,10 +489,10 @@ static void explain_more_capacity(struct explain *x)
 static const char *combination_text(const struct explain *x)
 {
 	if (x->gang->tree_count == 1 && x->solver.social)
-		return "nodes have room, but the rules between pods leave no place: ";
+		return "nodes have room, but the rules between pods leave no place";
 	if (x->gang->tree_count == 1 && x->solver.matching)
-		return "nodes have room, but can reach or attach no volumes for all claims: ";
-	return "every part would fit alone, but they do not fit together: ";
+		return "nodes have room, but can reach or attach no volumes for all claims";
+	return "each part fits alone, not all together";
 }
 
 static void explain_refusal(struct explain *x, const struct placement *placement)
@@ -527,17 +505,18 @@ static void explain_refusal(struct explain *x, const struct placement *placement
 		explain_culprit(x, culprit);
 	} else {
 		int tree = placement->blocking_node >= 0 ? placement->blocking_node : 0;
-		add_about(x, tree,
-		          (struct reason){.code = REASON_COMBINATION,
-		                          .message = combination_text(x),
-		                          .rest = " is the part that stays without a place"});
+		const char *left =
+			tree == 0 ? "" : arena_printf(x->arena, ": no room is left for %s", x->gang->tree[tree].name);
+		reason_add(x->out, x->arena,
+		           (struct reason){.code = REASON_COMBINATION,
+		                           .message = arena_printf(x->arena, "%s%s", combination_text(x), left)});
 		if (x->solver.shape_count)
-			explain_nodes(x, 0);
+			explain_nodes(x->solver.cluster, &x->solver, 0, x->arena, x->out);
 	}
 }
 
 static void explain_impossible(struct explain *x, struct cluster *cluster, const struct placement *placement,
-                               bool relax)
+                               int trials)
 {
 	const struct gang *gang = x->gang;
 	int view = placement->reserve ? VIEW_RELEASING : VIEW_FREE;
@@ -547,33 +526,30 @@ static void explain_impossible(struct explain *x, struct cluster *cluster, const
 		x->levels[i] = gang->tree[i].required;
 	explain_claims(cluster, gang, view, x->arena, x->out);
 	explain_refusal(x, placement);
-	explain_more_capacity(x);
+	if (x->closest.topology >= 0)
+		x->closest.topology = x->solver.topologies[x->closest.topology];
 	solver_close(&x->solver);
-	if (relax)
-		explain_relaxation(x);
+	if (trials > 0)
+		explain_changes(x, cluster, placement->reserve, trials);
 }
 
-void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, bool relax,
+void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, int trials,
                     struct arena *arena, struct reasons *out)
 {
 	struct explain x = {.arena = arena,
 	                    .scratch = arena_create(),
 	                    .out = out,
 	                    .gang = gang,
-	                    .miss_topology = -1,
-	                    .miss_level = -1,
-	                    .miss_domain = -1};
+	                    .closest = {.topology = -1, .level = -1, .domain = -1}};
 	if (placement->outcome == PLACE_NOT_READY)
 		explain_not_ready(&x);
 	if (placement->outcome == PLACE_EXHAUSTED)
 		reason_add(out, arena,
 		           (struct reason){.code = REASON_BUDGET,
 		                           .message = arena_printf(
-						   arena,
-						   "the search budget ended after %llu steps without a placement and "
-						   "without a proof that none exists; raise the budget to decide",
+						   arena, "undecided after %llu search steps: raise --budget to decide",
 						   (unsigned long long)placement->steps)});
 	if (placement->outcome == PLACE_IMPOSSIBLE)
-		explain_impossible(&x, cluster, placement, relax);
+		explain_impossible(&x, cluster, placement, trials);
 	arena_destroy(x.scratch);
 }

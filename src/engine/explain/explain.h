@@ -7,12 +7,15 @@
 enum reason_code {
 	REASON_NOT_READY,        /* the existing pods cannot reach a minimum */
 	REASON_DOMAIN,           /* no domain at the level is big enough: best one named with have of need */
-	REASON_RESOURCE,         /* a resource binds: have of need */
+	REASON_RESOURCE,         /* a resource is short: have of need */
 	REASON_NODES,            /* nodes excluded per cause */
 	REASON_PINNED,           /* running members hold the gang in a domain that is full or already violate a level */
 	REASON_COMBINATION,      /* every part fits alone, no combination does */
 	REASON_BUDGET,           /* search budget exhausted */
-	REASON_RELAXATION,       /* a change that would make it fit */
+	REASON_RELAXATION,       /* a change that would make it fit, tried */
+	REASON_HELD_BY,          /* who is on the nodes that would have to be free */
+	REASON_QUEUE_POSITION,   /* how the queue stands, and the group in it */
+	REASON_NO_CHANGE,        /* no change of one kind alone would */
 	REASON_UNSUPPORTED,      /* set by callers: pods ask for what is not served */
 	REASON_MISSING_OBJECT,   /* set by callers: pods name an object that does not exist */
 	REASON_OBJECT_NOT_READY, /* set by callers: pods name an object that cannot be used now */
@@ -43,11 +46,13 @@ struct reason_quota {
 
 struct reason {
 	enum reason_code code;
-	const char *message; /* one sentence for people; or the begin of one, when `rest` is given */
-	const char *rest;    /* what follows behind the name of the gang, which engine_explain was not told; or NULL */
+	const char *message; /* one sentence for people */
+	const char *change;  /* of REASON_RELAXATION the kind of change, see advice.h; otherwise NULL */
 	const char *level;   /* node-label key, NULL when none */
 	const char *domain;  /* path of the best domain, NULL when none */
 	int64_t have, need;  /* both 0 when they say nothing */
+	const int *nodes;    /* of a change that takes room: on which nodes; as long as no node comes or goes */
+	size_t node_count;
 	const struct reason_quota
 		*quota; /* of REASON_QUEUE_LIMIT and REASON_QUEUE_QUOTA, in the arena of the reason; or NULL */
 };
@@ -60,9 +65,10 @@ struct reasons {
 const char *reason_code_name(enum reason_code code); /* "InsufficientDomain", ... stable, for JSON */
 /* Appends; the list grows in the arena, the texts are not copied. */
 void reason_add(struct reasons *reasons, struct arena *arena, struct reason reason);
-/* Why engine_place refused with `placement`: appends reasons, the most important first, with texts in the arena. A gang
- * without a name (NULL) gives reasons that are true of every gang alike, see `rest`. The cluster must not have changed since. `relax` also searches for the smallest relaxation (costs more searches). */
-void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, bool relax,
+/* Why engine_place refused with `placement`: appends reasons, the most important first, with texts in the arena. They are true of
+ * every gang that looks alike to the search: its name is not among them. The cluster must not have changed since. Changes
+ * that would help are looked for with so many trials per kind; 0: they are not. */
+void engine_explain(struct cluster *cluster, const struct gang *gang, const struct placement *placement, int trials,
                     struct arena *arena, struct reasons *out);
 
 #endif

@@ -11,14 +11,24 @@ struct solver;
  * arena. Looks at no more than 2000 nodes for a word that was meant. */
 const char *explain_missing_label(const struct cluster *cluster, const struct shape *shape, struct arena *arena);
 
+/* words.c: "rack" for the label key example.com/rack; a part of the key. */
+const char *explain_level_word(const char *label);
+/* "GPUs", "CPU", "memory" or the name of the resource. */
+const char *explain_resource_word(const char *resource);
+/* "key=value:NoSchedule". In the arena. */
+const char *explain_taint(const struct taint *taint, struct arena *arena);
+
+/* nodes.c: appends how many nodes one pod of a shape of the solver could use, and what is the matter with the others. */
+void explain_nodes(struct cluster *cluster, const struct solver *solver, int shape_number, struct arena *arena,
+                   struct reasons *out);
+
 /* ports.c: "host port 8080/TCP" for the resource that stands for a host port, NULL for others. In the arena. */
 const char *explain_port_name(const char *resource, struct arena *arena);
 /* What is to be said when such a port is free on fewer nodes than there are pods that need it. */
 const char *explain_port_shortage(const char *port, int64_t pods, int64_t free_nodes, const char *where,
                                   struct arena *arena);
-/* " needs, but not for all of them together", with the host port that pods of different kinds ask for, if there is one. In the
- * arena. */
-const char *explain_togetherness(const struct solver *solver, struct arena *arena);
+/* ": several want host port 8080/TCP" when pods of different kinds ask for one port, "" otherwise. In the arena. */
+const char *explain_common_port(const struct solver *solver, struct arena *arena);
 
 /* claims.c: whether pods of the class use a claim that others name too and that one pod may use at a time. */
 bool explain_has_single_claim(const struct pod_class *pod_class);

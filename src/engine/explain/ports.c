@@ -44,9 +44,8 @@ static const char *port_in_common(const struct solver *solver, struct arena *are
 	return NULL;
 }
 
-const char *explain_togetherness(const struct solver *solver, struct arena *arena)
+const char *explain_common_port(const struct solver *solver, struct arena *arena)
 {
 	const char *port = port_in_common(solver, arena);
-	return arena_printf(arena, " needs, but not for all of them together%s%s", port ? ": several want " : "",
-	                    port ? port : "");
+	return port ? arena_printf(arena, ": several want %s", port) : "";
 }
