@@ -74,6 +74,7 @@ bench: build ## measure the optimized build, and compare its instructions with t
 	@cd build && bench/platoon-bench-load
 	@cd build && bench/platoon-bench-groups
 	@build/bench/platoon-bench-volumes
+	@build/bench/platoon-bench-large
 	@bench/stall.py build/platoon
 	@bench/nvl72.py build/platoon
 

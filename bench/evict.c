@@ -4,6 +4,7 @@
 #include "stage.h"
 
 #include "evict_world.h"
+#include "times.h"
 
 #include <math.h>
 #include <signal.h>
@@ -13,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_RUNS = 7, MOST_SECONDS = 60 };
@@ -36,19 +36,6 @@ static const struct evict_case cases[] = {
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
-static double processor_us(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 static void count(const struct evict_world *world, struct evict_row *row)
 {
 	const struct cycle *cycle = &world->cycle;
@@ -66,10 +53,10 @@ static double run_gang(const struct evict_case *test, struct evict_row *row)
 {
 	struct evict_world world;
 	evict_world_gang(&world, row->nodes, test->kind, test->action == ACTION_PREEMPT);
-	double start = processor_us();
+	double start = measure_processor_us();
 	cycle_begin(&world.cycle);
 	cycle_run(&world.cycle, test->action);
-	double took = processor_us() - start;
+	double took = measure_processor_us() - start;
 	count(&world, row);
 	int wanted = test->impossible ? 0 : evict_world_wanted(&world);
 	row->as_intended = row->placed == wanted && row->evicted == wanted * WORLD_GPUS;
@@ -87,14 +74,14 @@ static double run_crowd(const struct crowd *crowd, struct evict_row *row)
 {
 	struct evict_world world;
 	evict_world_crowd(&world, row->nodes, crowd->queues, crowd->groups, crowd->fill);
-	double start = processor_us();
+	double start = measure_processor_us();
 	cycle_begin(&world.cycle);
 	enum cycle_action actions[ACTION_COUNT];
 	size_t action_count = cycle_action_list_all(actions);
 	for (size_t i = 0; i < action_count; i++)
 		cycle_run(&world.cycle, actions[i]);
 	cycle_finish(&world.cycle);
-	double took = processor_us() - start;
+	double took = measure_processor_us() - start;
 	count(&world, row);
 	int pods = evict_world_served(crowd->queues, crowd->groups, crowd->fill);
 	row->as_intended = row->placed == pods && row->evicted == (crowd->fill == EVICT_LOPSIDED ? pods : 0);
@@ -117,7 +104,7 @@ static void run_apart(const struct evict_case *test, const struct crowd *crowd, 
 		alarm(MOST_SECONDS);
 		for (int i = 0; i < runs; i++)
 			times[i] = test ? run_gang(test, shared) : run_crowd(crowd, shared);
-		qsort(times, (size_t)runs, sizeof(*times), compare_doubles);
+		measure_sort(times, (size_t)runs);
 		shared->us = times[runs / 2];
 		getrusage(RUSAGE_SELF, &usage);
 		shared->peak_mib = (double)usage.ru_maxrss / 1024;
