@@ -19,8 +19,8 @@ static void list_pods(struct evict_attempt *attempt)
 {
 	const struct victim_list *list = victim_index_list_pods(attempt->run->victim_index);
 	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].group != attempt->group && !is_wanted_near(attempt, &list->items[i]) &&
-		    !evict_defer_guarded(attempt, &list->items[i]))
+		if (list->items[i].group != attempt->group && !evict_awaits_pods(attempt, list->items[i].group) &&
+		    !is_wanted_near(attempt, &list->items[i]) && !evict_defer_guarded(attempt, &list->items[i]))
 			evict_append_unit(attempt, &list->items[i]);
 }
 

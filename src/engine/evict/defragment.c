@@ -254,7 +254,8 @@ static void list_pods(struct evict_attempt *attempt)
 	const struct victim_list *list = victim_index_list_pods(attempt->run->victim_index);
 	for (size_t i = 0; i < list->count; i++)
 		if (attempt->run->move_from[node_of(attempt->cycle, &list->items[i])] &&
-		    may_move(attempt->cycle, &list->items[i]) && !evict_defer_guarded(attempt, &list->items[i]))
+		    may_move(attempt->cycle, &list->items[i]) && !evict_awaits_pods(attempt, list->items[i].group) &&
+		    !evict_defer_guarded(attempt, &list->items[i]))
 			evict_append_unit(attempt, &list->items[i]);
 }
 

@@ -93,6 +93,8 @@ static inline size_t evict_most_moves(const struct cycle_run *run)
 /* ---- units.c ---- */
 
 void evict_append_unit(struct evict_attempt *attempt, const struct victim_unit *unit);
+/* Whether room is held for pods that the group is still to get. They belong where it is now: it is not moved meanwhile. */
+bool evict_awaits_pods(const struct evict_attempt *attempt, int group);
 /* Whether the unit, or one that goes before it, exceeds a disruption budget beside those listed so far: then it is put aside.
  * To be asked before every append. */
 bool evict_defer_guarded(struct evict_attempt *attempt, const struct victim_unit *unit);

@@ -30,6 +30,8 @@ static bool move_group(struct evict_attempt *attempt, int number, struct moves *
 {
 	struct cycle *cycle = attempt->cycle;
 	struct gang *gang = &cycle->groups[number].gang;
+	if (evict_awaits_pods(attempt, number))
+		return false;
 	enum member_state *before = arena_array(attempt->scratch, enum member_state, gang->pod_count);
 	int *origin = arena_array(attempt->scratch, int, gang->pod_count);
 	bool *evicted = arena_array(attempt->scratch, bool, gang->pod_count);

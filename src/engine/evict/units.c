@@ -15,6 +15,15 @@ void evict_append_unit(struct evict_attempt *attempt, const struct victim_unit *
 	attempt->units[attempt->unit_count++] = unit;
 }
 
+bool evict_awaits_pods(const struct evict_attempt *attempt, int group)
+{
+	const struct cycle_group *of = &attempt->cycle->groups[group];
+	for (size_t i = 0; i < of->place_count; i++)
+		if (of->places[i].coming && of->places[i].state != PLACE_OVER)
+			return true;
+	return false;
+}
+
 bool evict_defer_guarded(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
 	struct cycle_run *run = attempt->run;
