@@ -68,8 +68,7 @@ bench-kube: build ## compare with kube-scheduler and the bare API server on a re
 bench: build ## measure the optimized build, and compare its instructions with those of bench/instructions.json
 	@ninja -C build bench/platoon-bench-count >/dev/null
 	@scripts/count-instructions build
-	@build/bench/platoon-bench --json build/bench/ratios.json
-	@bench/ratios.py build/bench/ratios.json
+	@build/bench/platoon-bench
 	@cd build && bench/platoon-bench-api
 	@cd build && bench/platoon-bench-load
 	@cd build && bench/platoon-bench-groups

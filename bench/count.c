@@ -15,13 +15,13 @@
 #define SEGMENTS(count, size) .segments = (count), .pods = (size), .gpus = 8, .segment_required = WORLD_RACK
 #define FREE .root_required = NONE, .parent_required = NONE, .root_preferred = NONE
 
-enum kind { COLD, WARM, MAKE_ROOM, CROWD };
+enum kind { PASS, COLD, WARM, MAKE_ROOM, CROWD };
 
 struct count_case {
 	const char *name;
 	enum kind kind;
 	int nodes;
-	enum world_state state;   /* COLD, WARM */
+	enum world_state state;   /* PASS, COLD, WARM */
 	struct gang_plan plan;    /* COLD, WARM */
 	enum evict_kind room;     /* MAKE_ROOM */
 	enum cycle_action action; /* MAKE_ROOM */
@@ -32,10 +32,28 @@ struct count_case {
 
 #define ROOM(title, size, how, by) .name = (title), .kind = MAKE_ROOM, .nodes = (size), .room = (how), .action = (by)
 
+#define TREE(count, size)                                                                                              \
+	.name = "g", .parents = (count), .segments = (size), .pods = 16, .gpus = 2, .root_required = NONE,             \
+	.segment_required = WORLD_RACK, .root_preferred = NONE
+
 static const struct count_case cases[] = {
+	{"one pass over the columns", PASS, 16384, WORLD_EMPTY, {0}},
 	{"cold, 4 segments, empty", COLD, 16384, WORLD_EMPTY, {.name = "g", SEGMENTS(4, 4), FREE}},
 	{"cold, 4 segments, fragmented", COLD, 16384, WORLD_FRAGMENTED, {.name = "g", SEGMENTS(4, 4), FREE}},
 	{"cold, 16 segments, half full", COLD, 16384, WORLD_HALF_RACKS, {.name = "g", SEGMENTS(16, 16), FREE}},
+	{"cold, 4 segments, impossible", /* the last is larger than a rack */
+         COLD,
+         16384,
+         WORLD_FRAGMENTED,
+         {.name = "g", SEGMENTS(4, 4), .longer = 13, FREE, .impossible = true},
+         .refused = true},
+	{"cold, tree of 1024 pods", COLD, 16384, WORLD_FRAGMENTED, {TREE(4, 16), .parent_required = WORLD_ZONE}},
+	{"cold, tree, impossible", /* a block takes 32 segments */
+         COLD,
+         16384,
+         WORLD_FRAGMENTED,
+         {TREE(2, 33), .parent_required = WORLD_BLOCK, .impossible = true},
+         .refused = true},
 	{"cold, 512 pods near each other",
          COLD,
          16384,
@@ -48,19 +66,7 @@ static const struct count_case cases[] = {
           .segment_required = NONE,
           .root_preferred = WORLD_RACK}},
 	{"warm, 4 segments, fragmented", WARM, 16384, WORLD_FRAGMENTED, {.name = "g", SEGMENTS(4, 4), FREE}},
-	{"warm, tree of 1024 pods",
-         WARM,
-         16384,
-         WORLD_FRAGMENTED,
-         {.name = "g",
-          .parents = 4,
-          .segments = 16,
-          .pods = 16,
-          .gpus = 2,
-          .root_required = NONE,
-          .parent_required = WORLD_ZONE,
-          .segment_required = WORLD_RACK,
-          .root_preferred = NONE}},
+	{"warm, tree of 1024 pods", WARM, 16384, WORLD_FRAGMENTED, {TREE(4, 16), .parent_required = WORLD_ZONE}},
 	{.name = "reclaim", .kind = MAKE_ROOM, .nodes = 1000, .room = EVICT_FLAT, .action = ACTION_RECLAIM},
 	{.name = "reclaim, five times the nodes",
          .kind = MAKE_ROOM,
@@ -86,6 +92,8 @@ static const struct count_case cases[] = {
 	{ROOM("reclaim, too far, five times the nodes", 5000, EVICT_TOO_FAR, ACTION_RECLAIM), .refused = true},
 	{ROOM("reclaim, too many, five times the nodes", 5000, EVICT_TOO_MANY, ACTION_RECLAIM), .refused = true},
 	{ROOM("preempt, five times the nodes", 5000, EVICT_FLAT, ACTION_PREEMPT)},
+	{ROOM("preempt, too many", 1000, EVICT_TOO_MANY, ACTION_PREEMPT), .refused = true},
+	{ROOM("preempt, too many, five times the nodes", 5000, EVICT_TOO_MANY, ACTION_PREEMPT), .refused = true},
 	{.name = "full cycle, 10,000 groups wait",
          .kind = CROWD,
          .nodes = 5000,
@@ -105,6 +113,19 @@ static void decide(struct world *world, const struct gang *gang, struct placemen
 	arena_destroy(arena);
 }
 
+/* What any answer that looks at every node costs at least. */
+static int64_t read_columns(const struct cluster *cluster)
+{
+	int64_t sum = 0;
+	int nodes = cluster_node_count(cluster);
+	for (int resource = 0; resource < cluster_resource_count(cluster); resource++) {
+		const int64_t *column = cluster_free_column(cluster, resource);
+		for (int node = 0; node < nodes; node++)
+			sum += column[node];
+	}
+	return sum;
+}
+
 static void run_actions(struct cycle *cycle, const struct count_case *test)
 {
 	cycle_begin(cycle);
@@ -122,13 +143,16 @@ struct counted {
 	struct gang *gang;
 	struct placement placement;
 	struct cycle *cycle;
+	int64_t sum; /* PASS */
 };
 
 /* What is counted. Not inlined, so that its name is seen from outside. */
 __attribute__((noinline)) void bench_counted(struct counted *counted);
 void bench_counted(struct counted *counted)
 {
-	if (counted->cycle)
+	if (counted->test->kind == PASS)
+		counted->sum = read_columns(counted->world->cluster);
+	else if (counted->cycle)
 		run_actions(counted->cycle, counted->test);
 	else
 		decide(counted->world, counted->gang, &counted->placement);
@@ -150,7 +174,17 @@ static bool count_decision(const struct count_case *test)
 	bench_counted(&counted);
 	world_free_gang(&gang);
 	world_destroy(&world);
-	return counted.placement.outcome == PLACE_PLACED;
+	return counted.placement.outcome == (test->refused ? PLACE_IMPOSSIBLE : PLACE_PLACED);
+}
+
+static bool count_pass(const struct count_case *test)
+{
+	struct world world;
+	world_create(&world, test->nodes, test->state);
+	struct counted counted = {.test = test, .world = &world};
+	bench_counted(&counted);
+	world_destroy(&world);
+	return counted.sum > 0;
 }
 
 static int count_placed(const struct cycle *cycle)
@@ -181,14 +215,20 @@ static bool count_cycle(const struct count_case *test)
 	return placed == wanted;
 }
 
+static bool run_case(const struct count_case *test)
+{
+	if (test->kind == PASS)
+		return count_pass(test);
+	return test->kind == COLD || test->kind == WARM ? count_decision(test) : count_cycle(test);
+}
+
 int main(int argc, char **argv)
 {
 	for (int i = 0; i < CASES; i++) {
 		if (argc < 2)
 			puts(cases[i].name);
 		else if (strcmp(argv[1], cases[i].name) == 0)
-			return cases[i].kind == COLD || cases[i].kind == WARM ? !count_decision(&cases[i])
-			                                                      : !count_cycle(&cases[i]);
+			return !run_case(&cases[i]);
 	}
 	if (argc > 1)
 		fprintf(stderr, "platoon-bench-count: no case is called %s\n", argv[1]);
