@@ -43,6 +43,9 @@ static void read_policy(const struct decode *decode, const struct val *spec, con
 	out->is_grouped =
 		val_count(policy) > 0 ||
 		strcmp(val_str(val_path(metadata, "annotations", RBG_GANG_ANNOTATION, NULL), ""), "true") == 0;
+	out->queue = val_str(val_path(metadata, "annotations", RBG_GANG_ANNOTATION "-volcano-queue", NULL), NULL);
+	out->priority_class =
+		val_str(val_path(metadata, "annotations", RBG_GANG_ANNOTATION "-volcano-priority", NULL), NULL);
 	rbg_read_scheduling(decode, PATH_KEY(spec_path, "podGroupPolicy"), policy, &out->queue, &out->priority_class);
 }
 
@@ -82,6 +85,8 @@ int rbg_decode(const struct val *object, struct arena *arena, struct rbg_spec *o
 		             "%s is not a DNS label, and the pods take their names from it",
 		             decode_show(problems->arena, meta.name));
 	decode_known(&decode, spec_path, spec, known, sizeof(known) / sizeof(known[0]));
+	rbg_check_annotations(&decode, PATH_KEY(PATH_KEY(NULL, "metadata"), "annotations"),
+	                      val_get(meta.val, "annotations"));
 	rbg_read_roles(&decode, spec, out);
 	rbg_check_roles(&decode, out);
 	read_policy(&decode, spec, meta.val, out);

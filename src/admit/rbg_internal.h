@@ -16,6 +16,9 @@ void rbg_read_scheduling(const struct decode *decode, const struct decode_path *
 /* rbg_check.c: what concerns several roles at once. */
 void rbg_check_roles(const struct decode *decode, const struct rbg_spec *spec);
 
+/* rbg_annotations.c: refuses values that nobody can read, and tells of what has no effect. */
+void rbg_check_annotations(const struct decode *decode, const struct decode_path *path, const struct val *map);
+
 /* A count or a percentage; unset when absent or wrong. Percentages are at most `most`. */
 struct percent rbg_read_percent(const struct decode *decode, const struct decode_path *up, const struct val *map,
                                 const char *key, int64_t most);

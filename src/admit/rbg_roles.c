@@ -57,26 +57,10 @@ static const struct val *find_role_template(const struct val *spec, const char *
 	return NULL;
 }
 
-/* Annotations of other controllers of this kind that nothing here acts upon: silence would look like success. */
-static void check_annotations(const struct decode *decode, const struct decode_path *path, const struct val *map)
-{
-	static const char *const idle[][2] = {
-		{"rbg.workloads.x-k8s.io/role-inplace-scheduling",
-	         "use nodeAffinity, or type InPlaceIfPossible, which keeps pods where they are"},
-		{"rolebasedgroup.workloads.x-k8s.io/port-allocator", "name the ports in the template"},
-		{"rolebasedgroup.workloads.x-k8s.io/component-depends-on",
-	         "make the components roles with dependencies"},
-		{"rolebasedgroup.workloads.x-k8s.io/component-discovery", "read addresses from /etc/rbg/config.yaml"},
-	};
-	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
-		if (val_get(map, idle[i][0]))
-			decode_warning(decode, PATH_KEY(path, idle[i][0]), idle[i][1], "the annotation has no effect");
-}
-
 static void check_template(const struct decode *decode, const struct decode_path *path, const struct val *template)
 {
-	check_annotations(decode, PATH_KEY(PATH_KEY(path, "metadata"), "annotations"),
-	                  val_path(template, "metadata", "annotations", NULL));
+	rbg_check_annotations(decode, PATH_KEY(PATH_KEY(path, "metadata"), "annotations"),
+	                      val_path(template, "metadata", "annotations", NULL));
 	if (val_count(val_path(template, "spec", "containers", NULL)) == 0)
 		decode_error(decode, PATH_KEY(PATH_KEY(path, "spec"), "containers"), "describe at least one container",
 		             "the template has no containers");
@@ -143,6 +127,7 @@ static void read_components(const struct decode *decode, const struct decode_pat
 		decode_int(decode, at, item, "size", 0, MOST_PODS, &component->size);
 		component->labels = decode_map(decode, at, item, "labels");
 		component->annotations = decode_map(decode, at, item, "annotations");
+		rbg_check_annotations(decode, PATH_KEY(at, "annotations"), component->annotations);
 		component->service = decode_string(decode, at, item, "serviceName");
 		if (component->service && !name_is_label(component->service))
 			decode_error(decode, PATH_KEY(at, "serviceName"),
@@ -409,7 +394,7 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
 	decode_int(decode, path, map, "minReadySeconds", 0, COUNT_MAX, &role->min_ready_seconds);
 	role->labels = decode_map(decode, path, map, "labels");
 	role->annotations = decode_map(decode, path, map, "annotations");
-	check_annotations(decode, PATH_KEY(path, "annotations"), role->annotations);
+	rbg_check_annotations(decode, PATH_KEY(path, "annotations"), role->annotations);
 	role->dependencies = decode_strings(decode, path, map, "dependencies", &role->dependency_count);
 	role->service_ports = decode_list(decode, path, map, "servicePorts");
 	check_ports(decode, PATH_KEY(path, "servicePorts"), role->service_ports);

@@ -166,6 +166,9 @@ static void read_pod(struct memo *memo, const struct store_object *object, struc
 	fact->ready_since = read_time(val_get(ready, "lastTransitionTime"));
 	fact->ordinal = read_index(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_INDEX));
 	fact->index = read_index(&object->labels, RBG_LABEL_POD_INDEX);
+	/* Other controllers leave it out where the component has a number. */
+	if (fact->index < 0)
+		fact->index = read_index(&object->labels, RBG_LABEL "component-id");
 	fact->role = name_number(memo, role ? role : "");
 	fact->revision = name_number(memo, revision ? revision : "");
 }

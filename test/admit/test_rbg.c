@@ -32,11 +32,39 @@ static void roles(void **state)
 		{"annotations nothing acts upon",
 	         "{roles: [{name: a, annotations: {rbg.workloads.x-k8s.io/role-inplace-scheduling: Required}, "
 	         "template: "
-	         "{metadata: {annotations: {rolebasedgroup.workloads.x-k8s.io/port-allocator: x}}, spec: {containers: "
+	         "{metadata: {annotations: {rolebasedgroup.workloads.x-k8s.io/port-allocator: '{}'}}, spec: "
+	         "{containers: "
 	         "[{name: c, image: i}]}}}]}",
 	         {{'W', "spec.roles[0].annotations.rbg.workloads.x-k8s.io/role-inplace-scheduling", "no effect"},
 	          {'W', "spec.roles[0].template.metadata.annotations.rolebasedgroup.workloads.x-k8s.io/port-allocator",
 	           "no effect"}}},
+		{"annotations of a component",
+	         "{roles: [{name: a, components: [{name: x, annotations: {rbg.workloads.x-k8s.io/no-such: x, "
+	         "example.com/y: z, rolebasedgroup.workloads.x-k8s.io/component-depends-on: '{}'}, template: " POD
+	         "}]}]}",
+	         {{'W', "spec.roles[0].components[0].annotations.rbg.workloads.x-k8s.io/no-such", "no such annotation"},
+	          {'W',
+	           "spec.roles[0].components[0].annotations.rolebasedgroup.workloads.x-k8s.io/component-depends-on",
+	           "no effect"}}},
+		{"values that nobody can read",
+	         "{roles: [{name: a, annotations: {rbg.workloads.x-k8s.io/role-inplace-scheduling: Always, "
+	         "rbg.workloads.x-k8s.io/role-inplace-scheduling-avoid: 'a, b c', "
+	         "rbg.workloads.x-k8s.io/role-workload-type: v1/Pod}, template: {metadata: {annotations: "
+	         "{rolebasedgroup.workloads.x-k8s.io/port-allocator: '{'}}, spec: {containers: [{name: c, image: "
+	         "i}]}}}]}",
+	         {{'E', "spec.roles[0].annotations.rbg.workloads.x-k8s.io/role-inplace-scheduling",
+	           "none of the values"},
+	          {'E', "spec.roles[0].annotations.rbg.workloads.x-k8s.io/role-inplace-scheduling-avoid",
+	           "node labels"},
+	          {'E', "spec.roles[0].annotations.rbg.workloads.x-k8s.io/role-workload-type", "none of the values"},
+	          {'E', "spec.roles[0].template.metadata.annotations.rolebasedgroup.workloads.x-k8s.io/port-allocator",
+	           "not JSON"}}},
+		{"annotations that say what is done anyway",
+	         "{roles: [{name: a, annotations: {rbg.workloads.x-k8s.io/role-instance-pattern: Stateful, "
+	         "rbg.workloads.x-k8s.io/role-instance-gang-scheduling: 'true', "
+	         "rbg.workloads.x-k8s.io/role-workload-type: workloads.x-k8s.io/v1alpha2/RoleInstanceSet}, "
+	         "template: " POD "}]}",
+	         {{0}}},
 		{"a grace that nothing waits for",
 	         "{roles: [{name: a, rolloutStrategy: {rollingUpdate: {inPlaceUpdateStrategy: {gracePeriodSeconds: "
 	         "5}}}, "

@@ -163,6 +163,46 @@ static void restarts_are_told(void **state)
 	assert_at(&fixture->base, "status.conditions.2.type", "");
 }
 
+static int least_ready;
+
+static void watch_ready(struct control_fixture *fixture)
+{
+	int ready = control_ready(fixture, "farm", "");
+	least_ready = ready < least_ready ? ready : least_ready;
+}
+
+/* Pods as another controller labels them: without a number in their instance, and of a revision that is not known. They are
+ * replaced as in an update, not all at once. */
+static void foreign_pods_are_replaced_step_by_step(void **state)
+{
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 4, 8, 2);
+	assert_code(&fixture->base,
+	            control_apply(fixture, "apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleBasedGroup\n"
+	                                   "metadata: {name: farm}\nspec: {roles: [{name: b, replicas: 4, "
+	                                   "standalonePattern: {template: " POD "}}]}\n"),
+	            201);
+	control_run(fixture, 40);
+	assert_int_equal(control_ready(fixture, "farm", ""), 4);
+	for (int i = 0; i < 4; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "farm-b-%d", i);
+		assert_code(&fixture->base,
+		            fixture_merge(&fixture->base, "pods", "default", name,
+		                          "{'metadata':{'labels':{'rbg.workloads.x-k8s.io/component-index':null,"
+		                          "'rbg.workloads.x-k8s.io/component-id':'0',"
+		                          "'controller-revision-hash':'5d8f9c7b6d'}}}"),
+		            200);
+	}
+	least_ready = 4;
+	fixture->watch = watch_ready;
+	control_run(fixture, 120);
+	assert_int_equal(least_ready, 3);
+	assert_int_equal(control_ready(fixture, "farm", ""), 4);
+	fixture_get(&fixture->base, "pods", "default", "farm-b-0");
+	assert_string_not_equal(fixture_at(&fixture->base, "metadata.labels.controller-revision-hash"), "5d8f9c7b6d");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +212,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sets_follow_their_group, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(updates_change_sets_and_instances, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(restarts_are_told, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(foreign_pods_are_replaced_step_by_step, control_setup,
+	                                        control_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
