@@ -503,6 +503,7 @@ void scheduler_claims_finish(const struct scheduler_turn *turn)
 		drop_pause(scheduler, find_pause(scheduler, wait->namespace_, wait->group));
 		remove_wait(scheduler, i);
 	}
+	claims_unpin(turn);
 }
 
 /* ---- telling ---- */

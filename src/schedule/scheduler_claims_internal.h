@@ -59,5 +59,11 @@ void claims_write(struct awaited_claim *claim);
 enum claim_progress claims_look(const struct awaited_claim *claim, struct arena *arena, const char **why);
 /* Takes back what was written for the claim, if nobody has used it. */
 void claims_take_back(const struct awaited_claim *claim);
+/* Whether a node is selected for the claim, which has no volume yet; and taking that back, whoever wrote it. */
+bool claims_is_pinned(const struct scheduler *scheduler, const char *namespace_, const char *claim);
+void claims_free(struct scheduler *scheduler, const char *namespace_, const char *claim);
+
+/* scheduler_claims_pins.c: takes back nodes that were selected before, for gangs that cannot be placed with them. */
+void claims_unpin(const struct scheduler_turn *turn);
 
 #endif

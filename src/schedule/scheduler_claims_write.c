@@ -199,15 +199,14 @@ enum claim_progress claims_look(const struct awaited_claim *claim, struct arena 
 /* ---- taking back ---- */
 
 /* An answer makes no difference: what the store shows afterwards is what the next decision starts from. */
-static void send(const struct awaited_claim *claim, const struct store_object *object, struct build *build,
-                 struct node *body)
+static void send(struct scheduler *scheduler, const struct store_object *object, struct build *build, struct node *body)
 {
 	struct doc *doc = build_finish(build, body);
 	struct arena *arena = arena_create();
 	struct store_request request = writes_change(object, doc_root(doc), WRITES_ACTOR);
 	struct store_error error = {0};
-	if (writes_send(claim->scheduler->options.store, &request, arena, &error) < 0)
-		metrics_error(&claim->scheduler->metrics, error.code);
+	if (writes_send(scheduler->options.store, &request, arena, &error) < 0)
+		metrics_error(&scheduler->metrics, error.code);
 	arena_destroy(arena);
 	doc_destroy(doc);
 }
@@ -223,7 +222,7 @@ static void free_volume(const struct awaited_claim *claim, struct build *build)
 		struct node *body = patch_of(build, volume, BOUND_BY_CONTROLLER, NULL), *spec = build_map(build);
 		build_put(build, spec, "claimRef", build_null(build));
 		build_put(build, body, "spec", spec);
-		send(claim, volume, build, body);
+		send(claim->scheduler, volume, build, body);
 	}
 	store_object_release(volume);
 }
@@ -239,8 +238,24 @@ void claims_take_back(const struct awaited_claim *claim)
 	} else if (!gone && !bound) {
 		const char *node = annotation(object, SELECTED_NODE);
 		if (node && strcmp(node, claim->node) == 0)
-			send(claim, object, build, patch_of(build, object, SELECTED_NODE, NULL));
+			send(claim->scheduler, object, build, patch_of(build, object, SELECTED_NODE, NULL));
 	}
+	build_destroy(build);
+	store_object_release(object);
+}
+
+bool claims_is_pinned(const struct scheduler *scheduler, const char *namespace_, const char *claim)
+{
+	const struct store_object *object = peek(scheduler, "persistentvolumeclaims", namespace_, claim);
+	return object && !metadata_is_leaving(object->root) && !volume_name(object)[0] &&
+	       annotation(object, SELECTED_NODE);
+}
+
+void claims_free(struct scheduler *scheduler, const char *namespace_, const char *claim)
+{
+	struct store_object *object = store_object_retain(peek(scheduler, "persistentvolumeclaims", namespace_, claim));
+	struct build *build = build_create();
+	send(scheduler, object, build, patch_of(build, object, SELECTED_NODE, NULL));
 	build_destroy(build);
 	store_object_release(object);
 }

@@ -323,6 +323,55 @@ static void a_restart_at_any_time_changes_nothing(void **state)
 	volumes_destroy(volumes);
 }
 
+static void select_node(struct scheduler_fixture *fixture, const char *claim, const char *node)
+{
+	char body[128];
+	snprintf(body, sizeof(body), "{'metadata':{'annotations':{'volume.kubernetes.io/selected-node':'%s'}}}", node);
+	assert_code(&fixture->base, fixture_merge(&fixture->base, "persistentvolumeclaims", "default", claim, body),
+	            200);
+}
+
+/* An earlier process ended when it had selected nodes: one is gone since then, and the other too full for both pods that need
+ * it. As long as they do, their claims are free for another choice; where they fit, they stay. */
+static void nodes_that_are_of_no_use_any_more_are_not_kept(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 3);
+	make_class(fixture, "fast", DYNAMIC);
+	for (int i = 0; i < 3; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "c-%d", i);
+		make_claim(fixture, name, "fast");
+	}
+	select_node(fixture, "c-0", "gone");
+	select_node(fixture, "c-1", "n1");
+	make_gang(fixture, 3);
+	struct volumes *volumes = start_volumes(fixture);
+	scheduler_fixture_turns(fixture, 6);
+	assert_int_equal(selected_claims(fixture, 3), 3);
+	assert_string_not_equal(claim_at(fixture, 0, SELECTED), "gone");
+	turns(fixture, volumes, 3, 20);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 3);
+	volumes_destroy(volumes);
+}
+
+/* A pod of another gang has the claim, too: what is selected for it is its business. */
+static void a_node_that_others_wait_for_is_kept(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 1);
+	make_class(fixture, "fast", DYNAMIC);
+	make_claim(fixture, "c-0", "fast");
+	select_node(fixture, "c-0", "gone");
+	make_gang(fixture, 1);
+	make(fixture, "pods", "default",
+	     "{'metadata':{'name':'other'},'spec':{'schedulerName':'elsewhere','containers':[{'name':'c','image':'i'}],"
+	     "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c-0'}}]}}");
+	scheduler_fixture_turns(fixture, 6);
+	assert_string_equal(claim_at(fixture, 0, SELECTED), "gone");
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 1), 0);
+}
+
 static void a_pod_that_ends_takes_all_back(void **state)
 {
 	struct scheduler_fixture *fixture = *state;
@@ -517,6 +566,8 @@ int main(void)
 		CASE(a_volume_that_was_taken_is_chosen_anew),
 		CASE(a_volume_that_the_node_does_not_reach_is_no_use),
 		CASE(a_restart_at_any_time_changes_nothing),
+		CASE(nodes_that_are_of_no_use_any_more_are_not_kept),
+		CASE(a_node_that_others_wait_for_is_kept),
 		CASE(a_late_pod_does_not_start_before_the_minimum),
 		CASE(a_pod_that_waits_for_its_claim_does_not_count_as_bound),
 		CASE(a_pod_that_ends_takes_all_back),
