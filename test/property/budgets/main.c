@@ -13,11 +13,7 @@
 #include <string.h>
 
 enum { MOST_NODES = 4, MOST_GROUPS = 7, MOST_PODS = 2, MOST_BUDGETS = 3, MOST_WAITING = 3, TEAMS = 3, HIGH = 2 };
-#ifdef __SANITIZE_ADDRESS__
-enum { INSTANCES = 2000 };
-#else
 enum { INSTANCES = 20000 };
-#endif
 
 struct group { /* that runs */
 	int pods, size, priority, team;

@@ -14,11 +14,7 @@
 #include <string.h>
 
 enum { MOST_NODES = 4, MOST_VOLUMES = 6, MOST_PODS = 4, MOST_CLAIMS = 5, RACKS = 2, MOST_RESIDENTS = 3, DISKS = 4 };
-#ifdef __SANITIZE_ADDRESS__
-enum { INSTANCES = 2000 };
-#else
 enum { INSTANCES = 20000 };
-#endif
 
 struct volume {
 	int size, tier, class_;
