@@ -9,7 +9,7 @@
 
 #include "engine/place/solver.h"
 
-enum { MIX_KINDS = 4 };
+enum { MIX_KINDS = 8 };
 
 struct mix_place {
 	int want, domain;

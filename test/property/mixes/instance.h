@@ -22,8 +22,9 @@ struct mix_instance {
 	int taken[MIX_RACKS][MIX_NODES]; /* GPUs in use */
 	struct mix_child kinds[MIX_MOST_KINDS];
 	int kind_count;
-	int need;  /* children */
-	bool zone; /* the gang as a whole is bound to the one zone there is */
+	int need;   /* children */
+	bool zone;  /* the gang as a whole is bound to the one zone there is */
+	bool forms; /* every other child of a kind asks for the same with another tree */
 };
 
 enum mix_verdict { MIX_FITS, MIX_DOES_NOT_FIT, MIX_UNKNOWN };

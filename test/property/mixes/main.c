@@ -49,6 +49,7 @@ static void generate(uint64_t seed, void *out)
 		children += instance->kinds[k].copies;
 	}
 	instance->need = random_range(&random, (children + 1) / 2, children);
+	instance->forms = random_chance(&random, 40);
 }
 
 /* ---- the engine ---- */
@@ -85,33 +86,64 @@ static void build_cluster(struct built *built, const struct mix_instance *instan
 	cluster_seal(built->cluster);
 }
 
-static void add_leaf(struct built *built, const struct mix_leaf *leaf, int parent, struct gang_level level)
+static void add_pods(struct built *built, int pods, int gpus)
 {
 	struct gang *gang = &built->gang;
-	int number = (int)gang->tree_count++, class_ = pod_class(built, leaf->gpus);
-	gang->tree[number] = (struct gang_node){
-		.name = "leaf", .parent = parent, .minimum = leaf->pods, .required = level, .preferred = GANG_NO_LEVEL};
-	for (int p = 0; p < leaf->pods; p++)
-		gang->pods[gang->pod_count++] = (struct gang_pod){
-			.name = "pod", .pod_class = class_, .leaf = number, .node = -1, .nominated = -1};
+	for (int p = 0, class_ = pod_class(built, gpus); p < pods; p++)
+		gang->pods[gang->pod_count++] = (struct gang_pod){.name = "pod",
+		                                                  .pod_class = class_,
+		                                                  .leaf = (int)gang->tree_count - 1,
+		                                                  .node = -1,
+		                                                  .nominated = -1};
 }
+
+/* What its minimum is counts children, or pods that are added next. */
+static int add_tree(struct built *built, int parent, int children, int minimum, struct gang_level level)
+{
+	struct gang *gang = &built->gang;
+	gang->tree[gang->tree_count] = (struct gang_node){.name = "part",
+	                                                  .parent = parent,
+	                                                  .child_count = children,
+	                                                  .minimum = minimum,
+	                                                  .required = level,
+	                                                  .preferred = GANG_NO_LEVEL};
+	return (int)gang->tree_count++;
+}
+
+static const struct gang_level in_one_rack = {.topology = 0, .level = 1};
 
 static void add_child(struct built *built, const struct mix_child *kind)
 {
-	const struct gang_level rack = {.topology = 0, .level = 1};
-	struct gang *gang = &built->gang;
-	int parent = 0;
-	if (kind->leaf_count > 1) {
-		parent = (int)gang->tree_count++;
-		gang->tree[parent] = (struct gang_node){.name = "child",
-		                                        .parent = 0,
-		                                        .child_count = kind->leaf_count,
-		                                        .minimum = kind->leaf_count,
-		                                        .required = rack,
-		                                        .preferred = GANG_NO_LEVEL};
+	if (kind->leaf_count == 1) {
+		add_tree(built, 0, 0, kind->leaves[0].pods, in_one_rack);
+		add_pods(built, kind->leaves[0].pods, kind->leaves[0].gpus);
+		return;
 	}
-	for (int l = 0; l < kind->leaf_count; l++)
-		add_leaf(built, &kind->leaves[l], parent, parent ? GANG_NO_LEVEL : rack);
+	int child = add_tree(built, 0, kind->leaf_count, kind->leaf_count, in_one_rack);
+	for (int l = 0; l < kind->leaf_count; l++) {
+		add_tree(built, child, 0, kind->leaves[l].pods, GANG_NO_LEVEL);
+		add_pods(built, kind->leaves[l].pods, kind->leaves[l].gpus);
+	}
+}
+
+/* The same pods: those of two leaves in one, those of one leaf in two. */
+static void add_other_form(struct built *built, const struct mix_child *kind)
+{
+	const struct mix_leaf *leaf = &kind->leaves[0];
+	if (kind->leaf_count > 1) {
+		add_tree(built, 0, 0, leaf->pods + kind->leaves[1].pods, in_one_rack);
+		add_pods(built, leaf->pods, leaf->gpus);
+		add_pods(built, kind->leaves[1].pods, kind->leaves[1].gpus);
+		return;
+	}
+	int first = (leaf->pods + 1) / 2, second = leaf->pods - first;
+	int child = add_tree(built, 0, second ? 2 : 1, second ? 2 : 1, in_one_rack);
+	add_tree(built, child, 0, first, GANG_NO_LEVEL);
+	add_pods(built, first, leaf->gpus);
+	if (second) {
+		add_tree(built, child, 0, second, GANG_NO_LEVEL);
+		add_pods(built, second, leaf->gpus);
+	}
 }
 
 static void build(struct built *built, const struct mix_instance *instance)
@@ -125,7 +157,7 @@ static void build(struct built *built, const struct mix_instance *instance)
 	int children = 0;
 	for (int k = 0; k < instance->kind_count; k++)
 		for (int c = 0; c < instance->kinds[k].copies; c++, children++)
-			add_child(built, &instance->kinds[k]);
+			(instance->forms && c % 2 ? add_other_form : add_child)(built, &instance->kinds[k]);
 	built->gang.tree[0] =
 		(struct gang_node){.name = "",
 	                           .parent = -1,
@@ -198,7 +230,8 @@ static void shrink(void *given, bool (*still_fails)(const void *instance, void *
 static void write_instance(const void *given, FILE *out)
 {
 	const struct mix_instance *instance = given;
-	fprintf(out, "{\"need\": %d, \"zone\": %s, \"kinds\": [", instance->need, instance->zone ? "true" : "false");
+	fprintf(out, "{\"need\": %d, \"zone\": %s, \"forms\": %s, \"kinds\": [", instance->need,
+	        instance->zone ? "true" : "false", instance->forms ? "true" : "false");
 	for (int k = 0; k < instance->kind_count; k++) {
 		const struct mix_child *kind = &instance->kinds[k];
 		fprintf(out, "%s{\"copies\": %d, \"pods x gpus\": [", k ? ", " : "", kind->copies);
