@@ -10,10 +10,13 @@
 enum {
 	MOST_LEAVES = 8, /* that could grow */
 	MOST_PODS = 64,  /* that wait; with more they are placed unit by unit */
-	MOST_WAYS = 256, /* to share a number of pods among the leaves */
-	MOST_LOOKS = 8192,
-	MOST_SEARCHES = 96,
-	SHARE = 64 /* of the budget, for one search */
+	MOST_WAYS = 512, /* to share a number of pods among the leaves */
+	MOST_LOOKS = 65536,
+	MOST_SEARCHES = 4096,
+	MOST_LOOKED_AT = 1 << 21, /* nodes, over all searches; each begins with a look at all of them */
+	MOST_CONFLICTS = 1024,
+	SHARE = 64,    /* of the budget, for one search */
+	ALL_SHARES = 8 /* of it, for all of them */
 };
 
 struct way {
@@ -25,13 +28,15 @@ struct most {
 	struct cluster *cluster;
 	const struct gang *gang;
 	const struct place_options *options;
-	struct arena *arena, *scratch;
-	int *members; /* by tree node */
+	struct arena *arena, *scratch, *trial; /* of the answer, of one list of ways, of one search */
+	int *members;                          /* by tree node */
 	int leaves[MOST_LEAVES], room[MOST_LEAVES];
 	int leaf_count;
 	struct way *ways;
 	size_t way_count;
-	int searches;
+	struct way *conflicts; /* of these no leaf can have less, or there would be room: nothing larger fits either */
+	size_t conflict_count;
+	int searches, most_searches, looks;
 	uint64_t steps;
 };
 
@@ -84,6 +89,23 @@ static int count_room(const struct most *most, int leaf)
 	return room < waiting ? (int)room : waiting;
 }
 
+/* Pods of one shape share what there is of it. */
+static int clip_to_slots(const struct most *most, int sum)
+{
+	const struct pod_class *classes = most->cluster->pod_classes.items;
+	int shape = -1;
+	for (size_t p = 0; p < most->gang->pod_count; p++) {
+		const struct gang_pod *pod = &most->gang->pods[p];
+		if (pod->state != MEMBER_WAITING)
+			continue;
+		if (shape >= 0 && classes[pod->pod_class].shape != shape)
+			return sum;
+		shape = classes[pod->pod_class].shape;
+	}
+	int64_t total = slots_get(most->cluster, shape, VIEW_FREE)->total;
+	return total < sum ? (int)total : sum;
+}
+
 /* The sum of what could grow at most; -1 when it is too much to look at. */
 static int list_leaves(struct most *most)
 {
@@ -99,12 +121,12 @@ static int list_leaves(struct most *most)
 		most->room[most->leaf_count++] = room;
 		sum += room;
 	}
-	return sum <= MOST_PODS ? sum : -1;
+	return sum > MOST_PODS ? -1 : sum == 0 ? 0 : clip_to_slots(most, sum);
 }
 
 /* ---- ways to share so many among them ---- */
 
-/* Whether every part that grows is of use then. */
+/* Whether every part that grows is of use then, and the minimum is met. */
 static bool is_of_use(const struct most *most, const struct way *way)
 {
 	const struct gang *gang = most->gang;
@@ -118,7 +140,7 @@ static bool is_of_use(const struct most *most, const struct way *way)
 		const struct gang_node *node = &gang->tree[i];
 		members[i] += node->child_count ? 0 : most->members[i];
 		bool satisfied = members[i] >= node->minimum;
-		if (grows[i] && !satisfied)
+		if ((grows[i] || i == 0) && !satisfied)
 			return false;
 		if (i > 0) {
 			members[node->parent] += satisfied;
@@ -126,6 +148,18 @@ static bool is_of_use(const struct most *most, const struct way *way)
 		}
 	}
 	return true;
+}
+
+static bool is_known_conflict(const struct most *most, const struct way *way)
+{
+	for (size_t c = 0; c < most->conflict_count; c++) {
+		bool larger = true;
+		for (int l = 0; l < most->leaf_count && larger; l++)
+			larger = way->more[l] >= most->conflicts[c].more[l];
+		if (larger)
+			return true;
+	}
+	return false;
 }
 
 static void add_way(struct most *most, const struct way *way)
@@ -151,39 +185,36 @@ static int compare_ways(const void *left, const void *right)
 	return 0;
 }
 
-/* The next way to give something to all leaves but the last; false after the last one. */
-static bool next_way(const struct most *most, struct way *way)
+/* Adds ways to give the leaves from `leaf` on what is left; those before have theirs. */
+static void list_ways_from(struct most *most, int leaf, int left, struct way *way)
 {
-	for (int l = 0; l + 1 < most->leaf_count; l++) {
-		if (way->more[l] < most->room[l]) {
-			way->more[l]++;
-			return true;
-		}
-		way->more[l] = 0;
+	int behind = 0;
+	if (++most->looks > MOST_LOOKS || most->way_count == MOST_WAYS)
+		return;
+	if (is_known_conflict(most, way))
+		return;
+	if (leaf == most->leaf_count) {
+		add_way(most, way);
+		return;
 	}
-	return false;
+	for (int l = leaf + 1; l < most->leaf_count; l++)
+		behind += most->room[l];
+	int least = left > behind ? left - behind : 0, largest = most->room[leaf] < left ? most->room[leaf] : left;
+	for (way->more[leaf] = least; way->more[leaf] <= largest; way->more[leaf]++)
+		list_ways_from(most, leaf + 1, left - way->more[leaf], way);
+	way->more[leaf] = 0;
 }
 
-/* All ways to share the sum, the most even first. False when there are too many. */
-static bool list_ways(struct most *most, int sum)
+/* Ways to share the sum that are no known conflict, all of them or many, the most even first. */
+static void list_ways(struct most *most, int sum)
 {
 	struct way way = {0};
-	int last = most->leaf_count - 1, looks = 0;
 	most->way_count = 0;
+	most->looks = 0;
 	arena_reset(most->scratch);
-	do {
-		int left = sum;
-		for (int l = 0; l < last; l++)
-			left -= way.more[l];
-		if (++looks > MOST_LOOKS || most->way_count == MOST_WAYS)
-			return false;
-		way.more[last] = left;
-		if (left >= 0 && left <= most->room[last])
-			add_way(most, &way);
-	} while (next_way(most, &way));
+	list_ways_from(most, 0, sum, &way);
 	if (most->way_count)
 		qsort(most->ways, most->way_count, sizeof(*most->ways), compare_ways);
-	return true;
 }
 
 /* ---- one way ---- */
@@ -192,11 +223,11 @@ static bool list_ways(struct most *most, int sum)
 static void demand_way(const struct most *most, const struct way *way, struct gang *gang)
 {
 	*gang = *most->gang;
-	gang->tree = arena_array(most->arena, struct gang_node, gang->tree_count);
-	gang->pods = arena_array(most->arena, struct gang_pod, gang->pod_count);
+	gang->tree = arena_array(most->trial, struct gang_node, gang->tree_count);
+	gang->pods = arena_array(most->trial, struct gang_pod, gang->pod_count);
 	memcpy(gang->tree, most->gang->tree, gang->tree_count * sizeof(*gang->tree));
 	memcpy(gang->pods, most->gang->pods, gang->pod_count * sizeof(*gang->pods));
-	int *more = arena_array(most->arena, int, gang->tree_count);
+	int *more = arena_array(most->trial, int, gang->tree_count);
 	for (int l = 0; l < most->leaf_count; l++)
 		more[most->leaves[l]] = way->more[l];
 	for (size_t i = 0; i < gang->tree_count; i++)
@@ -211,43 +242,159 @@ static void demand_way(const struct most *most, const struct way *way, struct ga
 	}
 }
 
-/* Whether so many fit together, in whatever way. */
-static bool fits(struct most *most, int sum, struct placement *out)
+static enum place_outcome try_way(struct most *most, const struct way *way, struct placement *out)
 {
 	uint64_t budget = most->options && most->options->budget ? most->options->budget : PLACE_DEFAULT_BUDGET;
 	struct place_options options = {.budget = budget / SHARE + 1,
 	                                .use_releasing = most->options && most->options->use_releasing};
-	if (!list_ways(most, sum))
-		return false;
-	for (size_t w = 0; w < most->way_count && most->searches < MOST_SEARCHES; w++) {
-		struct gang gang;
-		demand_way(most, &most->ways[w], &gang);
-		most->searches++;
-		enum place_outcome outcome = engine_place(most->cluster, &gang, &options, most->arena, out);
-		most->steps += out->steps;
+	struct gang gang;
+	if (most->searches >= most->most_searches || most->steps > budget / ALL_SHARES)
+		return PLACE_EXHAUSTED;
+	arena_reset(most->trial);
+	demand_way(most, way, &gang);
+	most->searches++;
+	enum place_outcome outcome = engine_place(most->cluster, &gang, &options, most->trial, out);
+	most->steps += out->steps;
+	return outcome;
+}
+
+/* What of a way without room is enough to have none: no leaf can have less. */
+static void learn_conflict(struct most *most, const struct way *way)
+{
+	struct way conflict = *way;
+	struct placement ignored;
+	if (most->conflict_count == MOST_CONFLICTS)
+		return;
+	for (int l = 0; l < most->leaf_count; l++) {
+		int room = -1, none = conflict.more[l]; /* with so many there is room, or none */
+		while (none - room > 1) {
+			/* often the leaf has no part in it */
+			conflict.more[l] = room < 0 ? 0 : room + (none - room) / 2;
+			if (try_way(most, &conflict, &ignored) == PLACE_IMPOSSIBLE)
+				none = conflict.more[l];
+			else
+				room = conflict.more[l];
+		}
+		conflict.more[l] = none;
+	}
+	most->conflicts[most->conflict_count++] = conflict;
+}
+
+/* Whether so many fit together, in one of the ways that are listed. */
+static bool fits_in_listed(struct most *most, struct placement *out)
+{
+	for (size_t w = 0; w < most->way_count && most->searches < most->most_searches; w++) {
+		if (is_known_conflict(most, &most->ways[w]))
+			continue;
+		enum place_outcome outcome = try_way(most, &most->ways[w], out);
 		if (outcome == PLACE_PLACED)
 			return true;
+		if (outcome == PLACE_IMPOSSIBLE)
+			learn_conflict(most, &most->ways[w]);
 	}
 	return false;
+}
+
+/* Where not all ways can be listed, what was learned from some leaves fewer of the others. */
+static bool fits(struct most *most, int sum, struct placement *out)
+{
+	size_t known;
+	bool cut;
+	do {
+		known = most->conflict_count;
+		list_ways(most, sum);
+		cut = most->way_count == MOST_WAYS || most->looks > MOST_LOOKS;
+		if (fits_in_listed(most, out))
+			return true;
+	} while (cut && most->conflict_count > known && most->searches < most->most_searches);
+	return false;
+}
+
+/* As many waiting pods as fit together with the minimum, and at least `least` of them. */
+static bool find_most(struct most *most, int least, struct placement *out)
+{
+	const struct gang *gang = most->gang;
+	*out = (struct placement){.outcome = PLACE_IMPOSSIBLE, .blocking_node = -1};
+	most->members = arena_array(most->arena, int, gang->tree_count);
+	gang_satisfied(gang, most->members, NULL);
+	int sum = list_leaves(most), searches = MOST_LOOKED_AT / (most->cluster->node_count + MOST_PODS);
+	most->most_searches = searches < MOST_SEARCHES ? searches : MOST_SEARCHES;
+	bool found = false;
+	most->scratch = arena_create();
+	most->trial = arena_create();
+	most->ways = arena_array(most->arena, struct way, MOST_WAYS);
+	most->conflicts = arena_array(most->arena, struct way, MOST_CONFLICTS);
+	for (; sum >= least && !found && most->searches < most->most_searches; sum--)
+		found = fits(most, sum, out);
+	if (found) {
+		struct place_choice *choices = arena_array(most->arena, struct place_choice, out->choice_count);
+		memcpy(choices, out->choices, out->choice_count * sizeof(*choices));
+		out->choices = choices;
+	}
+	arena_destroy(most->scratch);
+	arena_destroy(most->trial);
+	out->steps = most->steps;
+	out->outcome = found ? PLACE_PLACED : PLACE_IMPOSSIBLE;
+	return found;
 }
 
 enum place_outcome engine_grow_most(struct cluster *cluster, const struct gang *gang,
                                     const struct place_options *options, struct arena *arena, struct placement *out)
 {
 	struct most most = {.cluster = cluster, .gang = gang, .options = options, .arena = arena};
-	*out = (struct placement){.outcome = PLACE_IMPOSSIBLE, .blocking_node = -1};
-	if (!gang_root_satisfied(gang))
-		return out->outcome = PLACE_NOT_READY;
-	most.members = arena_array(arena, int, gang->tree_count);
-	gang_satisfied(gang, most.members, NULL);
-	int sum = list_leaves(&most);
-	if (sum <= 0)
+	if (gang_root_satisfied(gang)) {
+		find_most(&most, 1, out);
 		return out->outcome;
-	most.scratch = arena_create();
-	most.ways = arena_array(arena, struct way, MOST_WAYS);
-	while (sum > 0 && most.searches < MOST_SEARCHES && !fits(&most, sum, out))
-		sum--;
-	arena_destroy(most.scratch);
-	out->steps = most.steps;
-	return out->outcome == PLACE_PLACED ? PLACE_PLACED : (out->outcome = PLACE_IMPOSSIBLE);
+	}
+	*out = (struct placement){.outcome = PLACE_NOT_READY, .blocking_node = -1};
+	return out->outcome;
+}
+
+/* ---- the minimum of it ---- */
+
+/* By tree node: how many pods of a leaf, or children, the minimum takes of what was placed. */
+static int *list_needs(const struct gang *gang, const struct placement *placed, struct arena *arena)
+{
+	int *members = arena_array(arena, int, gang->tree_count), *need = arena_array(arena, int, gang->tree_count);
+	bool *wanted = arena_array(arena, bool, gang->tree_count);
+	for (size_t i = 0; i < placed->choice_count; i++)
+		members[gang->pods[placed->choices[i].pod].leaf]++;
+	for (size_t i = gang->tree_count; i-- > 1;)
+		members[gang->tree[i].parent] += members[i] >= gang->tree[i].minimum;
+	for (size_t i = 0; i < gang->tree_count; i++) {
+		int parent = gang->tree[i].parent;
+		bool satisfied = members[i] >= gang->tree[i].minimum;
+		wanted[i] = parent < 0 || (wanted[parent] && satisfied && need[parent] > 0);
+		if (wanted[i] && parent >= 0)
+			need[parent]--;
+		need[i] = wanted[i] ? gang->tree[i].minimum : 0;
+	}
+	return need;
+}
+
+bool most_place_minimum(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
+                        struct arena *arena, struct placement *out)
+{
+	struct most most = {.cluster = cluster, .gang = gang, .options = options, .arena = arena};
+	struct placement placed;
+	bool confined = false;
+	for (size_t i = 0; i < gang->tree_count; i++) {
+		if (gang->tree[i].preferred.topology >= 0)
+			return false;
+		confined |= gang->tree[i].required.topology >= 0;
+	}
+	for (size_t p = 0; p < gang->pod_count; p++)
+		if (gang->pods[p].state == MEMBER_RUNNING || gang->pods[p].state == MEMBER_RESERVED)
+			return false;
+	if (!confined || !find_most(&most, (int)out->choice_count + 1, &placed))
+		return false;
+	int *need = list_needs(gang, &placed, arena);
+	size_t count = 0;
+	for (size_t i = 0; i < placed.choice_count; i++)
+		if (need[gang->pods[placed.choices[i].pod].leaf]-- > 0)
+			placed.choices[count++] = placed.choices[i];
+	out->choices = placed.choices;
+	out->choice_count = count;
+	out->steps += placed.steps;
+	return true;
 }

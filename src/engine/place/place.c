@@ -2,6 +2,7 @@
 #include "engine/place/place.h"
 
 #include "engine/place/decision.h"
+#include "engine/place/most.h"
 
 #include <string.h>
 
@@ -258,8 +259,8 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
 	 * pods: the minimum might lean on pods that are not part of it. Nor where not everything is allowed. */
 	bool leaning = more ? decision.solver.leaning : decision.solver.member_rules;
-	if (!leaning && !decision.solver.allowance && (more || has_surplus(gang, arena)) &&
-	    find_all(&decision, more, budget / 16) == VERDICT_PLACED) {
+	bool follows = !leaning && !decision.solver.allowance && (more || has_surplus(gang, arena));
+	if (follows && find_all(&decision, more, budget / 16) == VERDICT_PLACED) {
 		choices_make(&decision, choices_minimum(&decision, arena), arena, out);
 		if (more)
 			choices_make_coming(&decision, arena, out);
@@ -271,6 +272,8 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 	if (verdict == VERDICT_PLACED)
 		choices_make(&decision, NULL, arena, out);
 	finish(&decision, out);
+	if (verdict == VERDICT_PLACED && follows && !more && options && options->look_ahead && !options->use_releasing)
+		most_place_minimum(cluster, gang, options, arena, out);
 	return out->outcome = outcome_of(verdict);
 }
 
