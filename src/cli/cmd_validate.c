@@ -207,5 +207,5 @@ int cmd_validate(struct cli_args *args)
 	interner_destroy(findings.skipped_kinds);
 	if (loaded != CLI_OK)
 		return loaded;
-	return findings.errors > 0 ? CLI_FOUND : CLI_OK;
+	return findings.count > 0 ? CLI_FOUND : CLI_OK;
 }

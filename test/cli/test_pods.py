@@ -212,7 +212,7 @@ def only_queues_without_others_below_them_take_pods():
     assert groups["up"] == ("Blocked", "queue dept has queues below it, such as team: only those take pods"), groups
     assert groups["g"][0] == "Blocked" and groups["alone"][0] == "Blocked" and "nowhere" in groups["alone"][1], groups
     done = run("validate", "-f", "-", text="\n---\n".join(json.dumps(item) for item in (*queues, group("g", queue="dept"))))
-    assert done.returncode == 0 and "Queue \"dept\" has queues below it" in done.stdout + done.stderr, done.stdout + done.stderr
+    assert done.returncode == 1 and "Queue \"dept\" has queues below it" in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 @test
