@@ -134,6 +134,64 @@ static void print_text(struct cli_args *args, const struct why *why)
 	plan_table_print_map(why->plan, args->map, why->group, why->closest, &style, stdout);
 }
 
+/* ---- everything that waits ---- */
+
+static bool is_listed(const struct cli_args *args, const struct plan *plan, const struct plan_group *group)
+{
+	enum group_state state = plan->snapshot->cycle.groups[group->index].state;
+	return state != GROUP_PLACED && state != GROUP_PARTIAL && group->waiting > 0 &&
+	       (!args->namespace_ || strcmp(args->namespace_, group->namespace_) == 0);
+}
+
+static const char *first_reason(const struct plan_group *group)
+{
+	return group->reason_count ? group->reasons[0].message : "";
+}
+
+static void list_as_document(struct cli_args *args, const struct plan *plan)
+{
+	struct build *build = build_create();
+	struct node *list = build_list(build);
+	for (size_t i = 0; i < plan->group_count; i++) {
+		const struct plan_group *group = &plan->groups[plan->order[i]];
+		if (!is_listed(args, plan, group))
+			continue;
+		struct node *item = build_map(build);
+		build_put_string(build, item, "namespace", group->namespace_);
+		build_put_string(build, item, "name", group->name);
+		build_put_string(build, item, "state", group->state);
+		build_put_string(build, item, "reason", first_reason(group));
+		build_append(build, list, item);
+	}
+	output_document(build, list, args->output == CLI_OUTPUT_YAML, stdout);
+	build_destroy(build);
+}
+
+/* Every group that waits with its first reason. The exit status. */
+static int list_waiting(struct cli_args *args, const struct plan *plan)
+{
+	struct table table = {.arena = args->arena, .columns = 3};
+	size_t waiting = 0;
+	table_add(&table, &(struct table_row){.cells = {"GROUP", "STATE", "FIRST REASON"}});
+	for (size_t i = 0; i < plan->group_count; i++) {
+		const struct plan_group *group = &plan->groups[plan->order[i]];
+		if (!is_listed(args, plan, group))
+			continue;
+		waiting++;
+		table_add(&table, &(struct table_row){
+					  .cells = {arena_printf(args->arena, "%s/%s", group->namespace_, group->name),
+		                                    group->state, first_reason(group)}});
+	}
+	if (args->output == CLI_OUTPUT_JSON || args->output == CLI_OUTPUT_YAML)
+		list_as_document(args, plan);
+	else if (waiting)
+		table_print(&table, stdout, draw_style(stdout, args->colour).colours);
+	else
+		output_line(stdout, "nothing waits");
+	return waiting ? CLI_FOUND : CLI_OK;
+}
+
+/* `subject` NULL: everything that waits. */
 static int explain(struct cli_args *args, const struct why_subject *subject, const struct manifests *objects,
                    const struct manifests *owners)
 {
@@ -149,7 +207,9 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 	const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
 	struct why why;
 	int rc = CLI_USAGE;
-	if (why_ask(plan, objects, owners, subject, args->arena, &why, &error) < 0) {
+	if (!subject) {
+		rc = list_waiting(args, plan);
+	} else if (why_ask(plan, objects, owners, subject, args->arena, &why, &error) < 0) {
 		output_line(stderr, "platoon why: %s", error.text);
 	} else {
 		if (args->output == CLI_OUTPUT_JSON || args->output == CLI_OUTPUT_YAML) {
@@ -168,27 +228,29 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 
 int cmd_why(struct cli_args *args)
 {
-	if (args->operand_count != 1) {
-		fprintf(stderr, "platoon why: name one object: podgroup/NAME, pod/NAME, queue/NAME, job/NAME, ...\n"
+	if (args->operand_count > 1) {
+		fprintf(stderr, "platoon why: name one object, or none for everything that waits: podgroup/NAME, "
+		                "pod/NAME, queue/NAME, job/NAME, ...\n"
 		                "Run `platoon why --help` for its options.\n");
 		return CLI_USAGE;
 	}
 	struct error error = {0};
-	struct why_subject subject;
+	struct why_subject subject = {0};
 	struct manifests objects, owners;
-	if (why_parse(args->operands[0], "", args->arena, &subject, &error) < 0) {
+	bool all = args->operand_count == 0;
+	if (!all && why_parse(args->operands[0], "", args->arena, &subject, &error) < 0) {
 		output_line(stderr, "platoon why: %s", error.text);
 		return CLI_USAGE;
 	}
 	manifests_init(&objects);
 	manifests_init(&owners);
 	int rc = cli_load_world(args, &objects);
-	if (subject.kind != WHY_QUEUE)
+	if (!all && subject.kind != WHY_QUEUE)
 		subject.namespace_ = args->namespace_ ? args->namespace_ : "default";
-	if (rc == CLI_OK && subject.kind == WHY_WORKLOAD && cli_is_live(args))
+	if (rc == CLI_OK && !all && subject.kind == WHY_WORKLOAD && cli_is_live(args))
 		cli_load_owners(args, subject.namespace_, &owners);
 	if (rc == CLI_OK)
-		rc = explain(args, &subject, &objects, &owners);
+		rc = explain(args, all ? NULL : &subject, &objects, &owners);
 	manifests_free(&objects);
 	manifests_free(&owners);
 	return rc;

@@ -17,7 +17,8 @@ static const char why_text[] =
 	"Explains one object with the words of the scheduler, the same that conditions have: the level that cannot be\n"
 	"satisfied, the domain that came closest, the resource that is missing, and the smallest change that would\n"
 	"help. For what is placed: where each part of it sits. KIND is podgroup, pod or queue, or that of a workload\n"
-	"(job, tfjob, ...), which stands for its PodGroup. Reads the cluster of the kubeconfig, or files with -f.";
+	"(job, tfjob, ...), which stands for its PodGroup. Without one\n"
+	"everything that waits is listed with its first reason. Reads the cluster of the kubeconfig, or files with -f.";
 static const char validate_text[] =
 	"Applies the admission rules to objects without a cluster. Prints every problem with file, path and fix, "
 	"errors\n"
@@ -84,7 +85,7 @@ static const char run_text[] = "Runs the controllers and the scheduler on the cl
 			       "pods whose schedulerName is ours; other pods count as usage. Needs the definitions "
 			       "that `platoon install` prints.\n"
 			       "Keeps nothing of its own: it may be ended and started at any time. Of several replicas "
-			       "with --leader-elect one acts.";
+			       "with --leader-elect one leads, the others stand by.";
 static const char install_text[] =
 	"Prints everything a cluster needs to run Platoon, for `kubectl apply -f -`: a namespace with restricted pod\n"
 	"security, definitions of the kinds, a service account with the rights it needs and no others, priority\n"
@@ -111,7 +112,7 @@ const struct cli_command cli_commands[] = {
 	},
 	{
 		.name = "why",
-		.operands = "KIND/NAME",
+		.operands = "[KIND/NAME]",
 		.summary = "explain why something is placed as it is, or not placed",
 		.description = why_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(KUBECONFIG) | BIT(CONTEXT) | BIT(NAMESPACE) | BIT(OUTPUT) |
@@ -119,7 +120,7 @@ const struct cli_command cli_commands[] = {
                            BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.operand_choices = "@object",
-		.exits = "0  everything about it has its place\n"
+		.exits = "0  nothing about it waits\n"
 			 "1  something about it waits or is blocked\n"
 			 "2  wrong usage, no such object, or files or a cluster that cannot be read",
 		.examples = "platoon why podgroup/chat -f examples/first-gang.yaml\n"
@@ -133,8 +134,8 @@ const struct cli_command cli_commands[] = {
 		.description = validate_text,
 		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(OUTPUT) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table json yaml",
-		.exits = "0  no errors (there may be warnings)\n"
-			 "1  at least one object is invalid\n"
+		.exits = "0  nothing is wrong with what was checked\n"
+			 "1  there are errors or warnings\n"
 			 "2  wrong usage, or input that cannot be read",
 		.examples = "platoon validate -f examples/first-gang.yaml\n"
 			    "platoon validate -f examples/elastic.yaml -o json",

@@ -176,7 +176,7 @@ def wrong_usage():
     nowhere = {"KUBECONFIG": "", "HOME": SCRATCH, "KUBERNETES_SERVICE_HOST": ""}
     code, _, err = run("plan", env=nowhere)
     assert code == 2 and "no kubeconfig" in err and "give files with -f" in err, err
-    expect(2, "why", err="podgroup/NAME")
+    expect(2, "why", "pod/a", "pod/b", err="podgroup/NAME")
     expect(2, "why", "pg", "-f", "examples/first-gang.yaml", err="give kind and name")
     expect(2, "why", "node/x", "-f", "examples/first-gang.yaml", err="node \"x\" not found")
     expect(2, "why", "pg/chet", "-f", "examples/first-gang.yaml", err="did you mean chat?")
@@ -273,6 +273,21 @@ def standard_input():
     text = NODE + GROUP % ("g", "minMember: 1") + POD % ("p", "g")
     expect(0, "plan", "-f", "-", out=["default/g", "Placed", "1/1", "n1"], text=text)
     expect(0, "validate", "-f", "-", out="3 objects checked, 0 errors, 0 warnings", text=text)
+
+
+@test
+def why_lists_what_waits():
+    rows = expect(1, "why", "-f", "examples/first-gang.yaml").splitlines()
+    assert len(rows) == 2 and rows[1].startswith("default/pretrain  Never  closest rack r1 fits 0/5"), rows
+    listed = json.loads(expect(1, "why", "-f", "examples/first-gang.yaml", "-o", "json"))
+    assert [(item["name"], item["state"]) for item in listed] == [("pretrain", "Never")], listed
+    expect(0, "why", "-f", "examples/first-gang.yaml", "-n", "other", out="nothing waits")
+
+
+@test
+def warnings_count_for_the_exit_code():
+    expect(1, "validate", "-f", "-", out="(write Job if that is meant)", text="{apiVersion: batch/v1, kind: Jobb, metadata: {name: x}}")
+    expect(1, "validate", "-f", "-", out="(write minMember)", text=GROUP % ("g", "minMembers: 2"))
 
 
 @test
