@@ -338,7 +338,7 @@ static const struct row rows[] = {
 	{"listen", "\"\"", NULL, AT(listen), check_own_listen, .at_start = true,
          .words = "health, metrics and dashboard: HOST:PORT, :PORT or none; \"\" is loopback, port 8080 or a free one"},
 	{"leaderElection", "{enabled: false, name: platoon, duration: 15s}", .read = read_lease, .at_start = true,
-         .words = "of several replicas one acts, the one that holds this Lease"},
+         .words = "of several replicas the one that holds this Lease is the leader"},
 	{"shutdownTimeout", "5s", .read = read_shutdown, .at_start = true,
          .words = "how long the end waits for answers of the API server, before the lease is given back;\n"
                   "less than the terminationGracePeriodSeconds of the pod"},

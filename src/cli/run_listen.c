@@ -50,7 +50,7 @@ void run_put_metric(struct buffer *out, const char *name, const char *type, cons
 static void put_remote(const struct run *run, struct buffer *out)
 {
 	struct remote_counts counts = remote_counts(run->remote);
-	run_put_metric(out, "platoon_leader", "gauge", "1 when this replica acts",
+	run_put_metric(out, "platoon_leader", "gauge", "1 when this replica is the leader",
 	               run->manager && remote_synced(run->remote));
 	run_put_metric(out, "platoon_synced", "gauge", "1 when the cluster was read", remote_synced(run->remote));
 	run_put_metric(out, "platoon_api_lists_total", "counter", "Lists begun", counts.lists);

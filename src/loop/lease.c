@@ -162,7 +162,7 @@ static void look(struct lease *lease, const struct store_object *object, int64_t
 		/* From when it was sent: others count from when they see it, which is later. */
 		lease->held_until = lease->sent + lease->options.duration_ns * 2 / 3;
 		if (lease->lapsed)
-			log_write(lease->options.logger, LOG_WARN, 0, "lease renewed, this replica acts again",
+			log_write(lease->options.logger, LOG_WARN, 0, "lease renewed, this replica is the leader again",
 			          "identity", lease->identity, NULL);
 		lease->lapsed = false;
 	}
