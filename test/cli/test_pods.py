@@ -216,6 +216,20 @@ def only_queues_without_others_below_them_take_pods():
 
 
 @test
+def nodes_without_volumes_are_told_once():
+    """A claim counts for every size that others ask for, too: that is nobody's business."""
+    def sized(name, size):
+        return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
+                "spec": {"storageClassName": "local", "accessModes": ["ReadWriteOnce"],
+                         "resources": {"requests": {"storage": size}}}}
+    pods = [pod(name, {"name": "v", "persistentVolumeClaim": {"claimName": name}}) for name in ("small", "large")]
+    groups, bound = plan(node("n0"), node("n1"), storage_class("local"), sized("small", "1Gi"), sized("large", "3Gi"), *pods)
+    assert not bound, bound
+    for name in ("small", "large"):
+        assert groups[name][1].count("2 without room for its volumes") == 1, groups
+
+
+@test
 def classes_of_every_installation_need_not_be_given():
     """`build` is non-preemptible, and may not use what is beyond the quota."""
     none = queue("none", gpu={"quota": 0, "limit": -1})

@@ -76,13 +76,28 @@ static void count_tainted(struct account *account, int node)
 	count_node(account, trouble, node);
 }
 
-/* A node that may be used, but has too little of something. */
+static bool is_of_volumes(const struct account *account, int request)
+{
+	const char *name = account->cluster->resources.items[account->shape->resource[request]].name;
+	return text_starts_with(name, "volumes/");
+}
+
+/* A node that may be used, but has too little of something. One claim is counted by every size up to its own, of which there
+ * are as many as others ask for: what is said about volumes is said once. */
 static void count_full(struct account *account, int node, int view)
 {
-	for (int i = 0; i < account->shape->request_count; i++)
-		if (cluster_amount_in_view(account->cluster, account->shape->resource[i], node, view) <
-		    account->shape->amount[i])
-			count_node(account, &account->by_request[i], node);
+	int told = -1; /* the first request of volumes, which stands for all */
+	bool counted = false;
+	for (int i = 0; i < account->shape->request_count; i++) {
+		bool volumes = is_of_volumes(account, i);
+		told = volumes && told < 0 ? i : told;
+		if (cluster_amount_in_view(account->cluster, account->shape->resource[i], node, view) >=
+		            account->shape->amount[i] ||
+		    (volumes && counted))
+			continue;
+		counted |= volumes;
+		count_node(account, &account->by_request[volumes ? told : i], node);
+	}
 }
 
 static void prepare(struct account *account)
@@ -96,7 +111,7 @@ static void prepare(struct account *account)
 		const char *name = account->cluster->resources.items[account->shape->resource[i]].name;
 		const char *port = explain_port_name(name, account->arena);
 		account->by_request[i].text = port ? arena_printf(account->arena, "with %s in use", port)
-		                              : text_starts_with(name, "volumes/")
+		                              : is_of_volumes(account, i)
 		                                      ? "without room for its volumes"
 		                                      : arena_printf(account->arena, "Insufficient %s", name);
 	}
