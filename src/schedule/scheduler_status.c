@@ -55,8 +55,10 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 		int written = writes_pod_condition(turn->store, pod, &condition, turn->now_seconds, build, status);
 		if (written < 0)
 			scheduler_unwritten(turn, group);
+		/* In the word of kube-scheduler, which people and their tools look for. */
+		const char *told = strcmp(reason, UNSCHEDULABLE) == 0 ? "FailedScheduling" : reason;
 		if (written > 0 && !same && tell &&
-		    !events_record(turn->scheduler->events, pod, true, reason, message, turn->now_seconds))
+		    !events_record(turn->scheduler->events, pod, true, told, message, turn->now_seconds))
 			turn->scheduler->metrics.events_left_out++;
 		build_destroy(build);
 	}

@@ -49,7 +49,7 @@ def the_page_and_a_gang(folder):
         assert "NotReady" in shown["kubectl get nodes"], shown
         assert "goes to node" in shown["kubectl get events"], shown
         assert "closest rack " in shown["kubectl get podgroup too-wide -o yaml"], shown
-        assert "Unschedulable" in shown["kubectl describe pod too-wide-0"], shown
+        assert "FailedScheduling" in shown["kubectl describe pod too-wide-0"], shown
         up.stop()
 
 

@@ -122,6 +122,10 @@ static void pods_are_marked_unless_the_group_says_no(void **state)
 	scheduler_fixture_turns(fixture, 5);
 	assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", "loud-0", "status.conditions.0.reason"),
 	                    "Unschedulable");
+	/* The event has the word of kube-scheduler. */
+	assert_string_not_equal(fixture_names(&fixture->base, "events", "default", NULL,
+	                                      "involvedObject.name=loud-0,reason=FailedScheduling"),
+	                        "");
 	assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", "quiet-0", "status.conditions"), "");
 	assert_string_equal(scheduler_fixture_group_at(fixture, "quiet", "status.conditions.0.status"), "False");
 	assert_string_equal(fixture_names(&fixture->base, "events", "default", NULL, "involvedObject.name=quiet-0"),
