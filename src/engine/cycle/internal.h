@@ -10,7 +10,17 @@ struct queue_census;
 struct evict_budgets;
 
 /* Sets of groups that a decision needs for a moment: emptied at once, however many groups there are. */
-enum cycle_mark { MARK_MOVED, MARK_MUST_MOVE, MARK_SEEN, MARK_LOST, MARK_RESERVED, MARK_GUARDED, MARK_COUNT };
+enum cycle_mark {
+	MARK_MOVED,
+	MARK_MUST_MOVE,
+	MARK_SEEN,
+	MARK_LOST,
+	MARK_RESERVED,
+	MARK_GUARDED,
+	MARK_ASKED,
+	MARK_GROWING,
+	MARK_COUNT
+};
 
 struct cycle_run {
 	struct cycle *cycle;

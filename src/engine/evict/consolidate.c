@@ -18,8 +18,10 @@ static bool is_wanted_near(const struct evict_attempt *attempt, const struct vic
 static void list_pods(struct evict_attempt *attempt)
 {
 	const struct victim_list *list = victim_index_list_pods(attempt->run->victim_index);
+	cycle_clear_mark(attempt->run, MARK_ASKED);
+	cycle_clear_mark(attempt->run, MARK_GROWING);
 	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].group != attempt->group && !evict_awaits_pods(attempt, list->items[i].group) &&
+		if (list->items[i].group != attempt->group && evict_may_move(attempt, &list->items[i]) &&
 		    !is_wanted_near(attempt, &list->items[i]) && !evict_defer_guarded(attempt, &list->items[i]))
 			evict_append_unit(attempt, &list->items[i]);
 }

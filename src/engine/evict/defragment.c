@@ -252,9 +252,11 @@ static bool may_move(const struct cycle *cycle, const struct victim_unit *unit)
 static void list_pods(struct evict_attempt *attempt)
 {
 	const struct victim_list *list = victim_index_list_pods(attempt->run->victim_index);
+	cycle_clear_mark(attempt->run, MARK_ASKED);
+	cycle_clear_mark(attempt->run, MARK_GROWING);
 	for (size_t i = 0; i < list->count; i++)
 		if (attempt->run->move_from[node_of(attempt->cycle, &list->items[i])] &&
-		    may_move(attempt->cycle, &list->items[i]) && !evict_awaits_pods(attempt, list->items[i].group) &&
+		    may_move(attempt->cycle, &list->items[i]) && evict_may_move(attempt, &list->items[i]) &&
 		    !evict_defer_guarded(attempt, &list->items[i]))
 			evict_append_unit(attempt, &list->items[i]);
 }

@@ -24,6 +24,26 @@ bool evict_awaits_pods(const struct evict_attempt *attempt, int group)
 	return false;
 }
 
+static bool is_growing(struct evict_attempt *attempt, const struct gang *gang)
+{
+	int64_t expected = 0;
+	for (size_t i = 0; i < gang->tree_count; i++)
+		expected += gang->tree[i].child_count == 0 ? gang->tree[i].expected : 0;
+	return expected > 0 && gang_coming(gang, arena_array(attempt->scratch, int, gang->tree_count)) > 0;
+}
+
+bool evict_may_move(struct evict_attempt *attempt, const struct victim_unit *unit)
+{
+	struct cycle_run *run = attempt->run;
+	if (!cycle_has_mark(run, MARK_ASKED, unit->group)) {
+		cycle_mark(run, MARK_ASKED, unit->group);
+		if (evict_awaits_pods(attempt, unit->group) ||
+		    is_growing(attempt, &attempt->cycle->groups[unit->group].gang))
+			cycle_mark(run, MARK_GROWING, unit->group);
+	}
+	return !cycle_has_mark(run, MARK_GROWING, unit->group);
+}
+
 bool evict_defer_guarded(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
 	struct cycle_run *run = attempt->run;
