@@ -60,6 +60,8 @@ static void try_device(struct trial *trial, const struct device_slice *slice, co
 {
 	const struct decode *decode = trial->decode;
 	enum cel_result result = CEL_YES;
+	if (device->unreadable)
+		return;
 	trial->tried++;
 	for (size_t i = 0; i < trial->program_count && result == CEL_YES; i++) {
 		struct error error = {0};

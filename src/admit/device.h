@@ -3,6 +3,7 @@
 #ifndef ADMIT_DEVICE_H
 #define ADMIT_DEVICE_H
 
+#include "base/labels.h"
 #include "base/problems.h"
 #include "cel/cel.h"
 #include "object/doc.h"
@@ -10,16 +11,22 @@
 struct device_spec {
 	const char *name;
 	struct cel_device seen; /* what expressions see of it */
+	struct taint *taints;   /* those that keep claims away: NoSchedule and NoExecute */
+	size_t taint_count;
+	const char *node;     /* the only one it can be reached from; NULL: not served, and `unserved` says so */
+	const char *unserved; /* a field that decides who gets it and is not served; NULL mostly */
+	bool unreadable;      /* of some attribute: what expressions say about the device is not known */
 };
 
 struct device_slice {
-	const char *name, *driver;
+	const char *name, *driver, *pool;
+	int64_t generation, pool_slices; /* of the pool; how many slices it has, 1 when it does not say */
 	struct device_spec *devices;
 	size_t device_count;
 };
 
 /* 0 when usable, -1 when errors were added. Texts are borrowed from the document, arrays are in the arena. Lists as
- * attributes are not supported: a warning, and the device is left out. */
+ * attributes are not supported: a warning, and the device is unreadable. */
 int device_slice_decode(const struct val *object, struct arena *arena, struct device_slice *out,
                         struct problems *problems);
 

@@ -1,6 +1,7 @@
 /* ResourceSlices: the devices in them, as expressions see them. */
 #include "admit/decode.h"
 #include "admit/device.h"
+#include "base/strings.h"
 
 #include <string.h>
 
@@ -90,30 +91,95 @@ static void read_capacities(const struct decode *decode, const struct decode_pat
 	out->capacities = items;
 }
 
+/* Taints of other effects, None among them, keep nobody away. */
+static void read_taints(const struct decode *decode, const struct decode_path *up, const struct val *device,
+                        struct device_spec *out)
+{
+	const struct val *list = decode_list(decode, up, device, "taints"), *item;
+	size_t index = 0;
+	out->taints = arena_array(decode->arena, struct taint, val_count(list));
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		const struct decode_path *path = PATH_INDEX(PATH_KEY(up, "taints"), index);
+		if (!decode_is(decode, path, item, VAL_MAP))
+			continue;
+		const char *key = decode_string(decode, path, item, "key");
+		const char *value = decode_string(decode, path, item, "value");
+		const char *effect = decode_string(decode, path, item, "effect");
+		bool executes = text_equal(effect, "NoExecute");
+		if (executes || text_equal(effect, "NoSchedule"))
+			out->taints[out->taint_count++] =
+				(struct taint){key ? key : "", value ? value : "",
+			                       executes ? TAINT_NO_EXECUTE : TAINT_NO_SCHEDULE};
+	}
+}
+
+/* What of a device is read, or matters to nobody who allocates it. Anything else decides who may have it. */
+static const char *find_unserved(const struct val *device)
+{
+	static const char *const served[] = {"name",   "attributes", "capacity",    "nodeName",
+	                                     "taints", "allNodes",   "bindsToNode", "nodeSelector"};
+	const char *key;
+	const struct val *value;
+	for (struct val_iter it = val_iter(device); val_next(&it, &key, &value);) {
+		bool known = val_kind(value) == VAL_NULL || (val_kind(value) == VAL_BOOL && !val_bool(value, true));
+		for (size_t i = 0; i < sizeof(served) / sizeof(*served) && !known; i++)
+			known = strcmp(key, served[i]) == 0;
+		if (!known)
+			return key;
+	}
+	return NULL;
+}
+
+/* The node that reaches the device: that of the slice, or its own where each device says it. */
+static void read_node(const struct decode *decode, const struct decode_path *path, const struct val *spec,
+                      const struct val *device, struct device_spec *out)
+{
+	bool each = val_bool(val_get(spec, "perDeviceNodeSelection"), false);
+	out->node = each ? decode_string(decode, path, device, "nodeName")
+	                 : decode_string(decode, spec_path, spec, "nodeName");
+	if (!out->node && !out->unserved)
+		out->unserved = val_get(each ? device : spec, "nodeSelector") ? "nodeSelector" : "allNodes";
+}
+
+static struct device_spec read_device(const struct decode *decode, const struct decode_path *path,
+                                      const struct val *spec, const struct val *device, const char *driver)
+{
+	const char *name = decode_string(decode, path, device, "name");
+	struct device_spec out = {.name = name ? name : "", .seen = {.driver = text_of(driver)}};
+	out.seen.shared = decode_bool(decode, path, device, "allowMultipleAllocations", false);
+	out.unreadable = !read_attributes(decode, path, device, driver, &out.seen);
+	out.unserved = out.unreadable ? "attributes" : find_unserved(device);
+	read_capacities(decode, path, device, driver, &out.seen);
+	read_taints(decode, path, device, &out);
+	read_node(decode, path, spec, device, &out);
+	return out;
+}
+
 int device_slice_decode(const struct val *object, struct arena *arena, struct device_slice *out,
                         struct problems *problems)
 {
 	struct decode decode = {.arena = arena, .problems = problems};
+	const struct decode_path *pool_path = PATH_KEY(spec_path, "pool");
 	size_t errors = problems->errors, index = 0;
 	struct metadata meta = decode_metadata(&decode, object, false);
 	const struct val *spec = decode_spec(&decode, object), *device;
+	const struct val *pool = decode_map(&decode, spec_path, spec, "pool");
 	const char *driver = decode_string(&decode, spec_path, spec, "driver");
+	const char *pool_name = decode_string(&decode, pool_path, pool, "name");
 	const struct val *list = decode_list(&decode, spec_path, spec, "devices");
-	*out = (struct device_slice){.name = meta.name, .driver = driver ? driver : ""};
+	*out = (struct device_slice){.name = meta.name,
+	                             .driver = driver ? driver : "",
+	                             .pool = pool_name ? pool_name : "",
+	                             .pool_slices = 1};
+	decode_int(&decode, pool_path, pool, "generation", 0, INT64_MAX, &out->generation);
+	decode_int(&decode, pool_path, pool, "resourceSliceCount", 1, INT64_MAX, &out->pool_slices);
 	if (!driver)
 		decode_error(&decode, PATH_KEY(spec_path, "driver"), "name the driver", "must not be empty");
 	out->devices = arena_array(arena, struct device_spec, val_count(list));
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &device); index++) {
 		const struct decode_path *path = PATH_INDEX(PATH_KEY(spec_path, "devices"), index);
-		struct device_spec *item = &out->devices[out->device_count];
-		if (!decode_is(&decode, path, device, VAL_MAP))
-			continue;
-		const char *name = decode_string(&decode, path, device, "name");
-		*item = (struct device_spec){.name = name ? name : "", .seen = {.driver = text_of(out->driver)}};
-		item->seen.shared = decode_bool(&decode, path, device, "allowMultipleAllocations", false);
-		bool readable = read_attributes(&decode, path, device, out->driver, &item->seen);
-		read_capacities(&decode, path, device, out->driver, &item->seen);
-		out->device_count += readable;
+		if (decode_is(&decode, path, device, VAL_MAP))
+			out->devices[out->device_count++] = read_device(&decode, path, spec, device, out->driver);
 	}
 	return problems->errors > errors ? -1 : 0;
 }

@@ -110,25 +110,27 @@ static bool read_toleration(const struct decode *decode, const struct decode_pat
 	return decode->problems->errors == errors;
 }
 
-static void read_tolerations(const struct decode *decode, const struct val *spec, struct pod_rules *out)
+struct toleration *rules_tolerations(const struct decode *decode, const struct decode_path *up, const struct val *map,
+                                     size_t *count)
 {
-	const struct val *list = decode_list(decode, spec_path, spec, "tolerations"), *item;
-	out->tolerations = arena_array(decode->arena, struct toleration, val_count(list));
+	const struct val *list = decode_list(decode, up, map, "tolerations"), *item;
+	struct toleration *out = arena_array(decode->arena, struct toleration, val_count(list));
 	const char *unused;
 	size_t index = 0;
+	*count = 0;
 	for (struct val_iter it = val_iter(list); val_next(&it, &unused, &item); index++) {
-		const struct decode_path *path = PATH_INDEX(PATH_KEY(spec_path, "tolerations"), index);
-		if (decode_is(decode, path, item, VAL_MAP) &&
-		    read_toleration(decode, path, item, &out->tolerations[out->toleration_count]))
-			out->toleration_count++;
+		const struct decode_path *path = PATH_INDEX(PATH_KEY(up, "tolerations"), index);
+		if (decode_is(decode, path, item, VAL_MAP) && read_toleration(decode, path, item, &out[*count]))
+			(*count)++;
 	}
+	return out;
 }
 
 void rules_read_nodes(const struct decode *decode, const struct val *spec, struct pod_rules *out)
 {
 	read_node_selector(decode, spec, out);
 	read_node_affinity(decode, spec, out);
-	read_tolerations(decode, spec, out);
+	out->tolerations = rules_tolerations(decode, spec_path, spec, &out->toleration_count);
 }
 
 static void read_port(const struct decode *decode, const struct decode_path *path, const struct val *map,

@@ -18,6 +18,10 @@ struct node_term *rules_node_terms(const struct decode *decode, const struct dec
 /* Effect by name; -1 and an error when unknown. */
 int rules_effect(const struct decode *decode, const struct decode_path *path, const char *text);
 
+/* The list `tolerations` of `map`; those that are wrong are left out. */
+struct toleration *rules_tolerations(const struct decode *decode, const struct decode_path *up, const struct val *map,
+                                     size_t *count);
+
 /* Everything but volumes: pod_rules.c (nodes, taints, ports), pod_affinity.c (other pods, spread). */
 void rules_read_nodes(const struct decode *decode, const struct val *spec, struct pod_rules *out);
 void rules_read_ports(const struct decode *decode, const struct val *spec, struct pod_rules *out);
