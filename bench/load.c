@@ -72,7 +72,7 @@ static int seed(struct store *store, struct error *error)
 	struct manifests nodes;
 	struct buffer text = {0};
 	manifests_init(&nodes);
-	nodes_of_shape(&text, load.zones, load.racks, load.nodes, 8);
+	nodes_of_shape(&text, load.zones, load.racks, load.nodes, 8, false);
 	int rc = manifests_parse(&nodes, text.text, text.length, "nodes", &problems);
 	if (rc == 0)
 		rc = up_seed(store, &nodes, error);

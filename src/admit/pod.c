@@ -235,6 +235,45 @@ static void read_claims(const struct decode *decode, const struct val *spec, str
 		out->claims[out->claim_count++] = ephemeral[i];
 }
 
+/* The claim that was made for an entry, as the status says; false when it says that none is needed. */
+static bool find_made_claim(const struct val *object, const char *entry, const char **claim)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(val_path(object, "status", "resourceClaimStatuses", NULL));
+	     val_next(&it, NULL, &item);)
+		if (text_equal(val_str(val_get(item, "name"), NULL), entry)) {
+			*claim = val_str(val_get(item, "resourceClaimName"), NULL);
+			return *claim != NULL;
+		}
+	*claim = NULL;
+	return true;
+}
+
+static void read_device_claims(const struct decode *decode, const struct val *object, const struct val *spec,
+                               struct pod_spec *out)
+{
+	const struct decode_path *up = PATH_KEY(spec_path, "resourceClaims");
+	const struct val *list = decode_list(decode, spec_path, spec, "resourceClaims"), *item;
+	size_t index = 0;
+	out->device_claims = arena_array(decode->arena, struct pod_device_claim, val_count(list));
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		const struct decode_path *path = PATH_INDEX(up, index);
+		if (!decode_is(decode, path, item, VAL_MAP))
+			continue;
+		const char *entry = decode_string(decode, path, item, "name");
+		struct pod_device_claim claim = {
+			.entry = entry ? entry : "",
+			.claim = decode_string(decode, path, item, "resourceClaimName"),
+			.template_ = decode_string(decode, path, item, "resourceClaimTemplateName"),
+		};
+		if (!val_get(item, "resourceClaimName") && !val_get(item, "resourceClaimTemplateName"))
+			decode_error(decode, path, "name a claim or a template",
+			             "neither resourceClaimName nor resourceClaimTemplateName is given");
+		if (claim.claim || (claim.template_ && find_made_claim(object, claim.entry, &claim.claim)))
+			out->device_claims[out->device_claim_count++] = claim;
+	}
+}
+
 static void read_state(const struct decode *decode, const struct val *object, const struct conditions *conditions,
                        struct pod_spec *out)
 {
@@ -350,6 +389,7 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	read_state(&decode, object, &conditions, out);
 	read_requests(&decode, object, conditions.infeasible, out);
 	read_claims(&decode, spec, out);
+	read_device_claims(&decode, object, spec, out);
 	rules_read_config_maps(object, arena, out);
 	struct pod_rules *rules = arena_new(arena, struct pod_rules);
 	rules_read_nodes(&decode, spec, rules);

@@ -13,6 +13,13 @@
 enum pod_maker { MAKER_NONE, MAKER_SCALED, MAKER_OTHER };
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
 
+/* A claim for devices that a pod names. */
+struct pod_device_claim {
+	const char *entry;     /* its name in spec.resourceClaims */
+	const char *claim;     /* the ResourceClaim; NULL: it is to be made from the template, and is not there yet */
+	const char *template_; /* NULL: the pod names a claim that is there for itself */
+};
+
 struct pod_spec {
 	const char *namespace_, *name, *uid; /* namespace "default" when absent; uid "" when absent */
 	struct labels labels;
@@ -41,6 +48,8 @@ struct pod_spec {
 	const struct pod_rules *rules; /* never NULL; what its volumes say to it is in volume_book.h */
 	const char **claims;           /* PersistentVolumeClaim names, those of ephemeral volumes last */
 	size_t claim_count, ephemeral_count;
+	struct pod_device_claim *device_claims; /* without those that turned out not to be needed */
+	size_t device_claim_count;
 	const char **config_maps; /* it does not start without these; sorted, each once; "kube-root-ca.crt" left out */
 	size_t config_map_count;
 	const struct pod_block *block; /* what of it is not served, NULL when it can be placed, or is bound */

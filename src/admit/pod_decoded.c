@@ -142,6 +142,7 @@ static void pack_spec(struct pack *pack, struct pod_spec *spec, const struct lab
 	spec->claims = PACK(pack, spec->claims, spec->claim_count);
 	for (size_t i = 0; i < spec->claim_count; i++) /* those of ephemeral volumes are in no document */
 		spec->claims[i] = pack_text(pack, spec->claims[i]);
+	spec->device_claims = PACK(pack, spec->device_claims, spec->device_claim_count);
 	spec->config_maps = PACK(pack, spec->config_maps, spec->config_map_count);
 	spec->block = pack_block(pack, spec->block);
 }

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define DEVICES "devices of ResourceClaims are not allocated"
+#define CLAIMS "the pod goes where devices of its claims are free, which it gets before it is bound"
+#define DEVICES "devices behind a DeviceClass are given to ResourceClaims only, not to resources"
 #define DISK "disks are not served by themselves, only behind a PersistentVolumeClaim"
 #define NUMA "NUMA zones are not looked at"
 #define MAPS                                                                                                           \
@@ -154,9 +155,10 @@ const struct pod_field pod_fields[] = {
 	{FIELD_SPEC, "volumes[].configMap volumes[].projected", FIELD_HONOURED, MAPS, "admit/test_pod.c"},
 	{FIELD_CONTAINER, "env envFrom volumeMounts", FIELD_HONOURED, MAPS, "admit/test_pod.c"},
 	{FIELD_SPEC, "volumes", FIELD_IGNORED, "all others are there on every node, or made there"},
+	/* devices */
+	{FIELD_SPEC, "resourceClaims", FIELD_HONOURED, CLAIMS, "schedule/property_devices.c"},
+	{FIELD_CONTAINER, "resources.claims", FIELD_HONOURED, CLAIMS, "schedule/property_devices.c"},
 	/* not served */
-	{FIELD_SPEC, "resourceClaims", FIELD_NOT_SERVED, DEVICES, .example = "[{name: gpu, resourceClaimName: gpu}]"},
-	{FIELD_CONTAINER, "resources.claims", FIELD_NOT_SERVED, DEVICES, .example = "[{name: gpu}]"},
 	{FIELD_RESOURCE, "deviceclass.resource.kubernetes.io/*", FIELD_NOT_SERVED, DEVICES},
 	{FIELD_SPEC, "workloadRef", FIELD_NOT_SERVED, NATIVE, .example = "{name: w, podGroup: g}"},
 	{FIELD_ANNOTATION, KINDS_GPU_SHARES " gpu-sm-percentage gpu-sm-cores mps", FIELD_NOT_SERVED, POD_GPU_SHARED},

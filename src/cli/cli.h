@@ -30,6 +30,7 @@ enum cli_option_id {
 	CLI_OPTION_NODES,
 	CLI_OPTION_NODES_FILE,
 	CLI_OPTION_GPUS,
+	CLI_OPTION_GPUS_AS,
 	CLI_OPTION_HEARTBEAT,
 	CLI_OPTION_DATA_DIR,
 	CLI_OPTION_PORT,
@@ -113,7 +114,7 @@ struct cli_args {
 	int heartbeat;          /* seconds */
 	bool follow_given;      /* --for */
 	int64_t follow_ns;      /* 0: until it is ended */
-	bool shape_given, gpus_given;
+	bool shape_given, gpus_given, gpus_as_devices;
 	bool has_seeds;
 	uint64_t seed_first, seed_last;
 	unsigned faults; /* bits of fault_kind */

@@ -195,9 +195,10 @@ const struct cli_command cli_commands[] = {
 		.operands = "",
 		.summary = "run API, scheduler and simulated nodes in one process, for kubectl",
 		.description = up_text,
-		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(HEARTBEAT) |
-                           BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) | BIT(CONFIG) | BIT(PROFILE) |
-                           BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) | BIT(LOG_LEVEL),
+		.options = BIT(FILE) | BIT(RECURSIVE) | BIT(NODES) | BIT(NODES_FILE) | BIT(GPUS) | BIT(GPUS_AS) |
+                           BIT(HEARTBEAT) | BIT(DATA_DIR) | BIT(PORT) | BIT(IN_MEMORY) | BIT(UNTIL_PLACED) |
+                           BIT(CONFIG) | BIT(PROFILE) | BIT(BUDGET) | BIT(PLACEMENT) | BIT(STARVATION_AFTER) |
+                           BIT(LOG_LEVEL),
 		.outputs = "",
 		.exits = "0  ended by Ctrl-C or SIGTERM, or by --until-placed with everything running\n"
 			 "1  an object of -f was refused, the API failed, or --until-placed saw a group that does not "

@@ -252,6 +252,15 @@ int option_take_gpus(struct cli_args *args, int id, const char *value)
 	return take_count(args, id, value, 64, &args->shape.gpus);
 }
 
+int option_take_gpus_as(struct cli_args *args, int id, const char *value)
+{
+	size_t which;
+	if (!word_in(cli_options[id].choices, value, &which))
+		return cli_usage_error(args->command, "--gpus-as %s: use one of: %s", value, cli_options[id].choices);
+	args->gpus_as_devices = strcmp(value, "dra") == 0;
+	return CLI_OK;
+}
+
 int option_take_replicas(struct cli_args *args, int id, const char *value)
 {
 	return take_count(args, id, value, 100, &args->replicas);

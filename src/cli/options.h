@@ -22,6 +22,7 @@ int option_take_profile(struct cli_args *args, int id, const char *value);
 int option_take_webhooks(struct cli_args *args, int id, const char *value);
 int option_take_heartbeat(struct cli_args *args, int id, const char *value);
 int option_take_gpus(struct cli_args *args, int id, const char *value);
+int option_take_gpus_as(struct cli_args *args, int id, const char *value);
 int option_take_replicas(struct cli_args *args, int id, const char *value);
 int option_take_log_level(struct cli_args *args, int id, const char *value);
 

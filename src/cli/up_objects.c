@@ -113,7 +113,8 @@ int up_nodes(struct cli_args *args, struct manifests *nodes)
 		                                                : nodes_from_manifests(args, nodes);
 	struct buffer text = {0};
 	struct problems problems = {.arena = args->arena};
-	nodes_of_shape(&text, args->shape.zones, args->shape.racks, args->shape.nodes, args->shape.gpus);
+	nodes_of_shape(&text, args->shape.zones, args->shape.racks, args->shape.nodes, args->shape.gpus,
+	               args->gpus_as_devices);
 	int rc = parse_nodes(&text, &problems, nodes);
 	buffer_free(&text);
 	return rc;

@@ -15,13 +15,20 @@
 struct look {
 	char name[CSV_WORD + 1], zone[CSV_WORD + 1], rack[CSV_WORD + 1], model[CSV_WORD + 1];
 	int64_t cpus, memory, gpus;
+	bool as_devices; /* the GPUs */
 };
 
 static void print_node(struct buffer *out, const struct look *look)
 {
 	char amounts[160], model[128] = "";
-	snprintf(amounts, sizeof(amounts), "{cpu: \"%lld\", memory: %lldGi, pods: \"110\", nvidia.com/gpu: \"%lld\"}",
-	         (long long)look->cpus, (long long)look->memory, (long long)look->gpus);
+	snprintf(amounts, sizeof(amounts), "{cpu: \"%lld\", memory: %lldGi, pods: \"110\"", (long long)look->cpus,
+	         (long long)look->memory);
+	size_t length = strlen(amounts);
+	if (look->as_devices)
+		snprintf(amounts + length, sizeof(amounts) - length, "}");
+	else
+		snprintf(amounts + length, sizeof(amounts) - length, ", nvidia.com/gpu: \"%lld\"}",
+		         (long long)look->gpus);
 	if (look->model[0])
 		snprintf(model, sizeof(model), ", nvidia.com/gpu.product: \"%s\"", look->model);
 	buffer_printf(
@@ -36,19 +43,59 @@ static void print_node(struct buffer *out, const struct look *look)
 		look->name, look->name, look->zone, look->rack, model, amounts, amounts);
 }
 
-void nodes_of_shape(struct buffer *out, int zones, int racks, int nodes, int gpus)
+/* As NVIDIA's driver publishes whole GPUs: a pool per node. */
+static void print_slice(struct buffer *out, const struct look *look)
+{
+	buffer_printf(
+		out,
+		"---\n{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: \"%s-gpu.nvidia.com\"},\n"
+		" spec: {driver: gpu.nvidia.com, nodeName: \"%s\",\n"
+		"  pool: {name: \"%s\", generation: 1, resourceSliceCount: 1}, devices: [",
+		look->name, look->name, look->name);
+	for (int64_t gpu = 0; gpu < look->gpus; gpu++)
+		buffer_printf(out,
+		              "%s\n   {name: gpu-%lld, attributes: {type: {string: gpu}, uuid: {string: GPU-%s-%lld},\n"
+		              "     productName: {string: NVIDIA H100 80GB HBM3}, brand: {string: Nvidia},\n"
+		              "     architecture: {string: Hopper}, cudaComputeCapability: {version: 9.0.0},\n"
+		              "     driverVersion: {version: 580.126.20}, cudaDriverVersion: {version: 13.0.0},\n"
+		              "     resource.kubernetes.io/pcieRoot: {string: pci0000:%02llx},\n"
+		              "     resource.kubernetes.io/numaNode: {int: %lld}},\n"
+		              "    capacity: {memory: {value: 80Gi}}}",
+		              gpu ? "," : "", (long long)gpu, look->name, (long long)gpu, (long long)gpu,
+		              (long long)(gpu >= look->gpus / 2 && look->gpus > 1));
+	buffer_printf(out, "]}}\n");
+}
+
+static void print_classes(struct buffer *out)
+{
+	buffer_printf(
+		out,
+		"---\n{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu.nvidia.com}, spec: {\n"
+		" selectors: [{cel: {expression: \"device.driver == 'gpu.nvidia.com' && "
+		"device.attributes['gpu.nvidia.com'].type == 'gpu'\"}}]}}\n"
+		"---\n{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: mig.nvidia.com}, spec: {\n"
+		" selectors: [{cel: {expression: \"device.driver == 'gpu.nvidia.com' && "
+		"device.attributes['gpu.nvidia.com'].type == 'mig'\"}}]}}\n");
+}
+
+void nodes_of_shape(struct buffer *out, int zones, int racks, int nodes, int gpus, bool as_devices)
 {
 	for (int zone = 1; zone <= zones; zone++)
 		for (int rack = 1; rack <= racks; rack++)
 			for (int node = 1; node <= nodes; node++) {
 				struct look look = {.cpus = DEFAULT_CPUS,
 				                    .memory = DEFAULT_CPUS * NODES_MEMORY_PER_CPU,
-				                    .gpus = gpus};
+				                    .gpus = gpus,
+				                    .as_devices = as_devices};
 				snprintf(look.zone, sizeof(look.zone), "z%d", zone);
 				snprintf(look.rack, sizeof(look.rack), "z%d-r%d", zone, rack);
 				snprintf(look.name, sizeof(look.name), "z%d-r%d-n%d", zone, rack, node);
 				print_node(out, &look);
+				if (as_devices && gpus)
+					print_slice(out, &look);
 			}
+	if (as_devices)
+		print_classes(out);
 }
 
 /* ---- node lists ---- */

@@ -13,8 +13,9 @@
  * what limits a large one, though nobody said so. */
 #define NODES_MEMORY_PER_CPU 8
 
-/* Zones x racks per zone x nodes per rack, called z1-r1-n1 and so on. Appends YAML documents. */
-void nodes_of_shape(struct buffer *out, int zones, int racks, int nodes, int gpus);
+/* Zones x racks per zone x nodes per rack, called z1-r1-n1 and so on. Appends YAML documents. GPUs are an amount of the nodes,
+ * or `as_devices`: a ResourceSlice for each node, with classes that select them, as NVIDIA's driver publishes them. */
+void nodes_of_shape(struct buffer *out, int zones, int racks, int nodes, int gpus, bool as_devices);
 
 /* Comma separated values with a header. Columns, in any order, others are left alone: node_name (or name, sn), cpu_num
  * (or cpu), gpu_capacity_num (or gpu), memory_gib, gpu_model (or model), zone, rack. Appends YAML documents; -1 when

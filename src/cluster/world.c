@@ -2,6 +2,7 @@
 #include "cluster/world.h"
 
 #include "manager/manager.h"
+#include "cluster/devices.h"
 #include "cluster/disruption.h"
 #include "cluster/volumes.h"
 #include "cluster/workload.h"
@@ -11,6 +12,7 @@
 struct world {
 	struct workloads *workloads;
 	struct volumes *volumes;
+	struct devices *devices;
 	struct disruption *disruption;
 	struct manager *manager;
 	struct kubelet *kubelet;
@@ -25,6 +27,11 @@ struct world *world_create(const struct world_options *options)
 		.logger = options->logger,
 	});
 	world->volumes = volumes_create(&(struct volumes_options){
+		.store = options->store,
+		.clock = options->clock,
+		.logger = options->logger,
+	});
+	world->devices = devices_create(&(struct devices_options){
 		.store = options->store,
 		.clock = options->clock,
 		.logger = options->logger,
@@ -58,6 +65,7 @@ void world_destroy(struct world *world)
 	kubelet_destroy(world->kubelet);
 	manager_destroy(world->manager);
 	disruption_destroy(world->disruption);
+	devices_destroy(world->devices);
 	volumes_destroy(world->volumes);
 	workloads_destroy(world->workloads);
 	free(world);
@@ -67,6 +75,7 @@ int world_step(struct world *world)
 {
 	int wait = workloads_step(world->workloads);
 	wait = manager_sooner(wait, volumes_step(world->volumes));
+	wait = manager_sooner(wait, devices_step(world->devices));
 	wait = manager_sooner(wait, disruption_step(world->disruption));
 	wait = manager_sooner(wait, manager_step(world->manager));
 	return manager_sooner(wait, kubelet_step(world->kubelet));

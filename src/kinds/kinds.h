@@ -54,9 +54,11 @@ enum kind_id {
 	KIND_PRIORITY_CLASS,
 	KIND_BUDGET,
 	KIND_CONFIG_MAP,
+	/* Devices, as in enum device_kind. */
 	KIND_DEVICE_CLASS,
 	KIND_DEVICE_SLICE,
 	KIND_DEVICE_CLAIM,
+	KIND_DEVICE_TAINT_RULE,
 	KIND_DEVICE_CLAIM_TEMPLATE,
 	/* Storage, as in enum book_kind. */
 	KIND_CLAIM,
@@ -89,6 +91,7 @@ enum kind_simulator {
 	SIMULATE_KUBELETS,
 	SIMULATE_RBG,     /* the real controller, which `run` has, too */
 	SIMULATE_VOLUMES, /* the controllers of claims and volumes, and a provisioner */
+	SIMULATE_DEVICES, /* the controller of claims for devices */
 	/* Controllers of workloads, from here on: one each. */
 	SIMULATE_POD,
 	SIMULATE_CRON_JOB,

@@ -140,6 +140,7 @@ static const struct copy_field pod_status_fields[] = {
 	COPY_FIELD("nominatedNodeName"),
 	COPY_FIELD("startTime"),
 	COPY_FIELD("podIP"),
+	COPY_FIELD("resourceClaimStatuses"),
 	COPY_PART("containerStatuses", container_status_fields),
 	COPY_PART("initContainerStatuses", container_status_fields),
 	COPY_END,

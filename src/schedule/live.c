@@ -25,6 +25,7 @@ struct live *live_create(const struct snapshot_options *options)
 	live->budgets = arena_create();
 	live->stale = live->changed = true;
 	live->book = volume_book_create();
+	live->device_book = device_book_create();
 	if (!live->options.always_search)
 		live->snapshot.cycle.refusal_cache =
 			refusal_cache_create(live->options.remember_all ? 0 : REFUSAL_CACHE_STEPS);
@@ -66,6 +67,8 @@ void live_destroy(struct live *live)
 		arena_destroy(live->slots[g].gang);
 	}
 	volume_book_destroy(live->book);
+	device_book_destroy(live->device_book);
+	vec_free(&live->device_claims_to_check);
 	for (size_t i = 0; i < live->claims_to_check.count; i++)
 		free(live->claims_to_check.items[i]);
 	vec_free(&live->claims_to_check);
@@ -290,6 +293,10 @@ void live_set(struct live *live, struct store_object *now)
 		live_storage_changed(live, object, false);
 		return;
 	}
+	if (kind >= KIND_DEVICE_CLASS && kind <= KIND_DEVICE_TAINT_RULE)
+		live_device_changed(live, object, false);
+	if (build_is_device(kind))
+		return;
 	if (kind == KIND_CONFIG_MAP) {
 		if (is_new)
 			live_config_map_changed(live, object->namespace_, object->name);
@@ -319,11 +326,17 @@ void live_remove(struct live *live, const struct store_object *gone)
 		live_node_note(live, object->name);
 	else if (kind == KIND_BUDGET)
 		live_budget_drop(live);
-	else if (!build_is_storage(kind))
+	else if (!build_is_storage(kind) && !build_is_device(kind))
 		live->stale = true;
 	live->changed = true;
 	if (build_is_storage(kind)) {
 		live_storage_changed(live, object, true);
+		object_free(live, object);
+		return;
+	}
+	if (kind >= KIND_DEVICE_CLASS && kind <= KIND_DEVICE_TAINT_RULE)
+		live_device_changed(live, object, true);
+	if (build_is_device(kind)) {
 		object_free(live, object);
 		return;
 	}

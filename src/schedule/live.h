@@ -16,6 +16,8 @@
 #include "api/store.h"
 
 struct live;
+struct device_book;
+struct device_columns;
 struct volume_book;
 struct usage;
 
@@ -71,6 +73,8 @@ struct store_object *live_queue(const struct live *live, const char *name);
 struct usage *live_usage(const struct live *live);
 /* The claims, volumes and classes the state was fed with; borrowed until the next call. */
 const struct volume_book *live_volume_book(const struct live *live);
+/* The devices there are, and who has them; borrowed until the next call. */
+struct device_columns *live_device_columns(const struct live *live);
 
 /* What was written to the store and is not yet seen there. Not between live_plan and live_finish. */
 enum live_guess {

@@ -17,6 +17,7 @@ void live_unbuild(struct live *live)
 	struct snapshot_build *build = &live->build;
 	live_families_clear(live);
 	live_volumes_clear(live);
+	live_devices_clear(live);
 	live_config_maps_clear(live);
 	live_nodes_clear(live);
 	live->turnover = 0;
@@ -52,7 +53,7 @@ static void list_frame(struct live *live)
 	for (enum kind_id kind = KIND_OTHER; kind < KIND_IDS; kind++) {
 		struct live_object *object, *next;
 		if (kind == KIND_POD || kind == KIND_POD_GROUP || kind == KIND_BUDGET || kind == KIND_CONFIG_MAP ||
-		    build_is_storage(kind))
+		    build_is_storage(kind) || build_is_device(kind))
 			continue;
 		HASH_ITER(hh, live->objects[kind], object, next)
 			vec_push(&objects, object);
@@ -96,6 +97,7 @@ static void build_frame_again(struct live *live)
 		build_note_labels(build->label_topologies, object->object->root);
 	build_frame(build, &live->frame);
 	live_volumes_build(live);
+	live_devices_build(live);
 	snapshot->cycle.accounts = arena_array(snapshot->arena, struct cycle_account, snapshot->cycle.queue_count);
 }
 

@@ -47,6 +47,7 @@ void live_begin(struct live *live, int64_t now_ns)
 	if (live->stale || live_is_worn(live))
 		live_rebuild(live);
 	live_volumes_settle(live);
+	live_devices_settle(live);
 	live_groups_refresh(live);
 	live_budgets_refresh(live);
 	arena_reset(live->turn);

@@ -30,6 +30,8 @@ struct live_object {
 	int implicit;               /* group of the pod alone, -1 for none */
 	struct live_claim **claims; /* of a pod: those it names */
 	size_t claim_count;
+	struct live_device_claim **device_claims; /* the same of claims for devices */
+	size_t device_claim_count;
 	struct live_config_map **config_maps; /* of a pod: those it needs, where the settings ask for them */
 	size_t config_map_count;
 	struct pod_block *block; /* of a pod: why other objects keep it from being placed; on the heap, NULL mostly */
@@ -71,9 +73,12 @@ struct live {
 	struct live_object *objects[KIND_IDS];
 	struct live_family *families;
 	struct live_claim *claims;
+	struct live_device_claim *device_claims;
 	struct live_config_map *config_maps;
-	struct volume_book *book;    /* of all objects of storage */
-	VEC(char *) claims_to_check; /* "namespace/name" of those that other pods name now */
+	struct volume_book *book;           /* of all objects of storage */
+	struct device_book *device_book;    /* of all slices, classes and claims of devices */
+	VEC(char *) device_claims_to_check; /* "namespace/name" of those that other pods name now */
+	VEC(char *) claims_to_check;        /* "namespace/name" of those that other pods name now */
 	VEC(struct live_family *) dirty;
 	VEC(struct live_object *) pods; /* parallel to the pods of the snapshot; NULL for free ones */
 	VEC(int) free_pods, free_groups;
@@ -131,6 +136,14 @@ void live_storage_changed(struct live *live, struct live_object *object, bool go
 void live_volumes_settle(struct live *live);
 /* A pod was read again, or is gone: what it leaves attached on a node, or takes over there. */
 void live_volumes_moved(struct live *live, const struct snapshot_pod *before, const struct snapshot_pod *after);
+
+/* live_devices.c: as for volumes */
+void live_devices_join(struct live *live, struct live_object *pod, const struct pod_spec *spec);
+void live_devices_leave(struct live *live, struct live_object *pod);
+void live_devices_clear(struct live *live);
+void live_devices_build(struct live *live);
+void live_device_changed(struct live *live, const struct live_object *object, bool gone);
+void live_devices_settle(struct live *live);
 
 /* live_config_maps.c */
 void live_config_maps_join(struct live *live, struct live_object *pod, const struct pod_spec *spec);

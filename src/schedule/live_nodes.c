@@ -109,9 +109,11 @@ void live_nodes_apply(struct live *live)
 		struct live_pods pods = {0};
 		int32_t *moved = arena_array(turnover.arena, int32_t, (size_t)cluster_node_count(cluster));
 		lift_pods(live, &turnover, &pods);
+		device_columns_lift(live->build.device_columns);
 		live->stale |= !cluster_change_nodes(cluster, turnover.in, turnover.in_count, turnover.out, moved);
 		renumber_pods(live, moved);
 		volume_columns_nodes(live->build.columns);
+		device_columns_nodes(live->build.device_columns);
 		live->turnover += turnover.in_count + turnover.out_count;
 		for (size_t i = 0; i < pods.list.count && !live->stale; i++)
 			live_pod_update(live, pods.list.items[i]);

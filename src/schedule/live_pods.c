@@ -115,10 +115,12 @@ static int class_of(struct live *live, const struct snapshot_pod *before, const 
                     const struct pod_block **block)
 {
 	*block = pod->spec->block;
-	if (before->spec == pod->spec && pod->spec->claim_count == 0)
+	if (before->spec == pod->spec && pod->spec->claim_count == 0 && pod->spec->device_claim_count == 0)
 		return before->pod_class;
 	arena_reset(live->scratch);
 	struct volume_needs needs = live_volume_needs(live, pod->spec, live->scratch);
+	device_columns_ask(live->build.device_columns, pod->spec, build_node_of(&live->build, pod), live->scratch,
+	                   &needs);
 	*block = needs.block;
 	return build_pod_class(&live->build, pod, &needs);
 }
@@ -145,12 +147,13 @@ static struct snapshot_pod read_pod(struct live *live, struct live_object *objec
 	/* Whoever reads objects beside the pod adds to this, with pod_block_add in the scratch memory. */
 	const struct pod_block *block;
 	live_volumes_join(live, object, spec);
+	live_devices_join(live, object, spec);
+	apply_guesses(object, &pod);
 	pod.pod_class = class_of(live, before, &pod, &block);
 	build_devices_block(&live->build, spec, live->scratch, &block);
 	live_config_maps_join(live, object, spec);
 	build_config_maps_block(&live->build, spec, live_has_config_map, live, live->scratch, &block);
 	pod.block = keep_block(object, spec, block);
-	apply_guesses(object, &pod);
 	build_occupy(&live->build, &pod);
 	return pod;
 }
@@ -199,6 +202,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	object->read = store_object_retain(object->object);
 	const struct decoded_pod *decoded = store_object_derived_hold(object->read, &pod_derivation);
 	live_volumes_leave(live, object);
+	live_devices_leave(live, object);
 	live_config_maps_leave(live, object);
 	build_vacate(&live->build, &leaving);
 	if (before.spec != &no_spec)
@@ -231,6 +235,7 @@ void live_pod_drop(struct live *live, struct live_object *object)
 		return;
 	struct snapshot_pod before = live->snapshot.pods[object->slot];
 	live_volumes_leave(live, object);
+	live_devices_leave(live, object);
 	live_config_maps_leave(live, object);
 	build_vacate(&live->build, &live->snapshot.pods[object->slot]);
 	if (live->snapshot.pods[object->slot].spec != &no_spec)

@@ -29,7 +29,9 @@ struct claim_pause {
 struct claim_choices {
 	struct volume_choice *items;
 	size_t count;
-	const char **problems; /* by group of the plan; NULL mostly */
+	const char **problems;               /* by group of the plan; NULL mostly */
+	const struct device_choice *devices; /* the same for claims for devices */
+	size_t device_count;
 };
 
 /* ---- pauses ---- */
@@ -99,6 +101,7 @@ static void wait_free(struct claim_wait *wait)
 		free(claim->node);
 		free(claim->pod);
 		free(claim->message);
+		claims_devices_free(claim->devices);
 	}
 	for (size_t i = 0; i < wait->pod_count; i++) {
 		free(wait->pods[i].name);
@@ -191,10 +194,65 @@ static size_t list_pods(const struct scheduler_turn *turn, const char *const *pr
 
 static bool has_claims(const struct scheduler_turn *turn)
 {
-	for (size_t i = 0; i < turn->plan->binding_count; i++)
-		if (spec_of(turn, &turn->plan->bindings[i])->claim_count > 0)
+	for (size_t i = 0; i < turn->plan->binding_count; i++) {
+		const struct pod_spec *spec = spec_of(turn, &turn->plan->bindings[i]);
+		if (spec->claim_count + spec->device_claim_count > 0)
 			return true;
+	}
 	return false;
+}
+
+static int compare_device_choices(const void *left, const void *right)
+{
+	const struct device_choice *a = left, *b = right;
+	int order = strcmp(a->namespace_, b->namespace_);
+	return order ? order : strcmp(a->claim, b->claim);
+}
+
+static const struct device_choice *find_device_choice(const struct claim_choices *choices, const char *namespace_,
+                                                      const char *claim)
+{
+	const struct device_choice wanted = {.namespace_ = namespace_, .claim = claim};
+	if (!choices || choices->device_count == 0 || !claim)
+		return NULL;
+	return bsearch(&wanted, choices->devices, choices->device_count, sizeof(wanted), compare_device_choices);
+}
+
+static size_t list_device_pods(const struct scheduler_turn *turn, const char *const *problems, struct device_pod *pods,
+                               size_t *groups)
+{
+	const struct plan *plan = turn->plan;
+	size_t count = 0;
+	for (size_t i = 0; i < plan->binding_count; i++) {
+		const struct plan_binding *binding = &plan->bindings[i];
+		const struct pod_spec *spec = spec_of(turn, binding);
+		if (spec->device_claim_count == 0 || problems[binding->group])
+			continue;
+		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[binding->group].index];
+		groups[count] = binding->group;
+		pods[count++] = (struct device_pod){spec, group->gang.pods[binding->member].node};
+	}
+	return count;
+}
+
+static void choose_devices(const struct scheduler_turn *turn, struct claim_choices *choices)
+{
+	struct device_pod *pods = arena_array(turn->arena, struct device_pod, turn->plan->binding_count);
+	size_t *groups = arena_array(turn->arena, size_t, turn->plan->binding_count);
+	struct interner *given = claims_devices_given(turn->scheduler);
+	for (;;) {
+		size_t count = list_device_pods(turn, choices->problems, pods, groups);
+		struct device_choices found = device_choices_find(live_device_columns(turn->scheduler->live), pods,
+		                                                  count, claims_devices_is_given, given, turn->arena);
+		choices->devices = found.items;
+		choices->device_count = found.count;
+		if (found.count > 1)
+			qsort(found.items, found.count, sizeof(*found.items), compare_device_choices);
+		if (!found.problem || count == 0)
+			break;
+		choices->problems[groups[found.problem_pod]] = found.problem;
+	}
+	interner_destroy(given);
 }
 
 void scheduler_claims_choose(struct scheduler_turn *turn)
@@ -217,6 +275,7 @@ void scheduler_claims_choose(struct scheduler_turn *turn)
 		/* The others may be served without that gang. */
 		choices->problems[groups[found.problem_pod]] = found.problem;
 	}
+	choose_devices(turn, choices);
 	if (choices->count > 1)
 		qsort(choices->items, choices->count, sizeof(*choices->items), compare_choices);
 	turn->choices = choices;
@@ -239,6 +298,23 @@ static bool has_claim(const struct claim_wait *wait, const char *name)
 	return false;
 }
 
+static void add_device_claim(const struct scheduler_turn *turn, struct claim_wait *wait,
+                             const struct plan_binding *binding, const struct device_choice *choice)
+{
+	struct store *store = turn->scheduler->options.store;
+	const struct store_type *type = store_type_find(store, KINDS_RESOURCE, "resourceclaims");
+	const struct store_object *claim = type ? store_peek(store, type, choice->namespace_, choice->claim) : NULL;
+	wait->claims[wait->claim_count++] = (struct awaited_claim){
+		.scheduler = turn->scheduler,
+		.namespace_ = base_strdup(choice->namespace_),
+		.name = base_strdup(choice->claim),
+		.uid = base_strdup(claim ? claim->uid : ""),
+		.node = base_strdup(binding->node),
+		.pod = base_strdup(binding->pod),
+		.devices = claims_devices_copy(choice, spec_of(turn, binding)->uid),
+	};
+}
+
 static void add_claims(const struct scheduler_turn *turn, struct claim_wait *wait, const struct plan_binding *binding)
 {
 	const struct pod_spec *spec = spec_of(turn, binding);
@@ -258,6 +334,12 @@ static void add_claims(const struct scheduler_turn *turn, struct claim_wait *wai
 			.pod = base_strdup(binding->pod),
 			.code = choice->written ? 200 : 0,
 		};
+	}
+	for (size_t i = 0; i < spec->device_claim_count; i++) {
+		const struct device_choice *choice =
+			find_device_choice(turn->choices, binding->namespace_, spec->device_claims[i].claim);
+		if (choice)
+			add_device_claim(turn, wait, binding, choice);
 	}
 }
 
@@ -294,6 +376,9 @@ static size_t count_open(const struct scheduler_turn *turn, const struct plan_bi
 		const struct pod_spec *spec = spec_of(turn, bindings[i]);
 		for (size_t c = 0; c < spec->claim_count; c++)
 			open += find_choice(turn->choices, bindings[i]->namespace_, spec->claims[c]) != NULL;
+		for (size_t c = 0; c < spec->device_claim_count; c++)
+			open += find_device_choice(turn->choices, bindings[i]->namespace_,
+			                           spec->device_claims[c].claim) != NULL;
 	}
 	return open;
 }
@@ -364,7 +449,7 @@ static bool is_awaited_by_others(const struct scheduler *scheduler, const struct
 	for (size_t i = 0; i < scheduler->claim_waits.count; i++) {
 		const struct claim_wait *other = scheduler->claim_waits.items[i];
 		for (size_t c = 0; other != wait && c < other->claim_count; c++)
-			if (strcmp(other->claims[c].uid, claim->uid) == 0)
+			if (!claim->devices && strcmp(other->claims[c].uid, claim->uid) == 0)
 				return true;
 	}
 	return false;

@@ -2,8 +2,21 @@
 #ifndef SCHEDULE_SCHEDULER_CLAIMS_INTERNAL_H
 #define SCHEDULE_SCHEDULER_CLAIMS_INTERNAL_H
 
+#include "schedule/device_choice.h"
 #include "schedule/scheduler_claims.h"
 #include "schedule/scheduler_internal.h"
+
+enum device_step { DEVICE_FINALIZER, DEVICE_STATUS };
+
+/* What a claim for devices is to be given. */
+struct awaited_devices {
+	char *pod_uid;
+	struct device_result *results; /* their texts are its own */
+	size_t result_count;
+	bool allocated;        /* it was before: only the pod is to be added */
+	enum device_step step; /* what was written last */
+	unsigned tries;
+};
 
 /* A claim that has to be bound before the pods of its gang are. */
 struct awaited_claim {
@@ -14,8 +27,9 @@ struct awaited_claim {
 	char *pod;       /* that names it */
 	bool unanswered; /* what was written for it */
 	bool bound;
-	int code;      /* of the answer; below 300 when it was carried out */
-	char *message; /* of a refusal */
+	int code;                        /* of the answer; below 300 when it was carried out */
+	char *message;                   /* of a refusal */
+	struct awaited_devices *devices; /* NULL: a claim for a volume */
 };
 
 struct awaited_pod {
@@ -56,7 +70,7 @@ enum claim_progress { CLAIM_WAITS, CLAIM_IS_BOUND, CLAIM_HAS_FAILED };
 /* scheduler_claims_write.c: writes what was chosen for the claim; the answer is noted in it. */
 void claims_write(struct awaited_claim *claim);
 /* Whether it is bound, and to a volume that its node reaches; *why, in the arena, when it has failed. */
-enum claim_progress claims_look(const struct awaited_claim *claim, struct arena *arena, const char **why);
+enum claim_progress claims_look(struct awaited_claim *claim, struct arena *arena, const char **why);
 /* Takes back what was written for the claim, if nobody has used it. */
 void claims_take_back(const struct awaited_claim *claim);
 /* Whether a node is selected for the claim, which has no volume yet; and taking that back, whoever wrote it. */
@@ -65,5 +79,18 @@ void claims_free(struct scheduler *scheduler, const char *namespace_, const char
 
 /* scheduler_claims_pins.c: takes back nodes that were selected before, for gangs that cannot be placed with them. */
 void claims_unpin(const struct scheduler_turn *turn);
+/* The answer to a write about a claim: from store_commit. */
+void claims_answered(void *context, const struct store_result *result);
+void claims_refuse(struct awaited_claim *claim, int code, const char *format, const char *name);
+
+/* scheduler_devices.c: the same for claims for devices; the first two write what comes next. */
+void claims_devices_write(struct awaited_claim *claim);
+enum claim_progress claims_devices_look(struct awaited_claim *claim, struct arena *arena, const char **why);
+void claims_devices_take_back(const struct awaited_claim *claim);
+struct awaited_devices *claims_devices_copy(const struct device_choice *choice, const char *pod_uid);
+void claims_devices_free(struct awaited_devices *devices); /* NULL is a no-op */
+/* Devices that waits have been given, for device_choices_find; to be destroyed with interner_destroy. */
+struct interner *claims_devices_given(const struct scheduler *scheduler);
+device_is_given claims_devices_is_given;
 
 #endif

@@ -67,7 +67,7 @@ static bool reaches_node(const struct store_object *volume, const struct store_o
 
 /* From store_commit. A refusal may be the answer to a second try of what was carried out: then the object shows it, which is
  * looked at later. */
-static void answered(void *context, const struct store_result *result)
+void claims_answered(void *context, const struct store_result *result)
 {
 	struct awaited_claim *claim = context;
 	claim->unanswered = false;
@@ -89,7 +89,7 @@ static struct node *patch_of(struct build *build, const struct store_object *obj
 	return body;
 }
 
-static void refuse(struct awaited_claim *claim, int code, const char *format, const char *name)
+void claims_refuse(struct awaited_claim *claim, int code, const char *format, const char *name)
 {
 	struct buffer text = {0};
 	buffer_printf(&text, format, name);
@@ -103,19 +103,24 @@ static void submit(struct awaited_claim *claim, const struct store_object *objec
 	struct doc *doc = build_finish(build, body);
 	struct store_request request = writes_change(object, doc_root(doc), WRITES_ACTOR);
 	claim->unanswered = true;
-	store_submit(claim->scheduler->options.store, &request, answered, claim);
+	store_submit(claim->scheduler->options.store, &request, claims_answered, claim);
 	doc_destroy(doc);
 }
 
 void claims_write(struct awaited_claim *claim)
 {
+	if (claim->devices) {
+		claims_devices_write(claim);
+		return;
+	}
 	bool provisions = !claim->volume;
 	struct store_object *object = store_object_retain(
 		provisions ? peek(claim->scheduler, "persistentvolumeclaims", claim->namespace_, claim->name)
 			   : peek(claim->scheduler, "persistentvolumes", "", claim->volume));
 	const char *name = provisions ? claim->name : claim->volume;
 	if (!object) {
-		refuse(claim, 404, provisions ? "persistentvolumeclaim \"%s\" not found" : "volume %s is gone", name);
+		claims_refuse(claim, 404, provisions ? "persistentvolumeclaim \"%s\" not found" : "volume %s is gone",
+		              name);
 		return;
 	}
 	struct build *build = build_create();
@@ -131,7 +136,7 @@ void claims_write(struct awaited_claim *claim)
 		build_put(build, body, "spec", spec);
 		submit(claim, object, build, body);
 	} else {
-		refuse(claim, 409, "volume %s was given to another claim", name);
+		claims_refuse(claim, 409, "volume %s was given to another claim", name);
 	}
 	build_destroy(build);
 	store_object_release(object);
@@ -182,8 +187,10 @@ static enum claim_progress look_at_open(const struct awaited_claim *claim, const
 	                              claim->volume));
 }
 
-enum claim_progress claims_look(const struct awaited_claim *claim, struct arena *arena, const char **why)
+enum claim_progress claims_look(struct awaited_claim *claim, struct arena *arena, const char **why)
 {
+	if (claim->devices)
+		return claims_devices_look(claim, arena, why);
 	const struct store_object *object =
 		peek(claim->scheduler, "persistentvolumeclaims", claim->namespace_, claim->name);
 	if (!object || strcmp(object->uid, claim->uid) != 0)
@@ -229,6 +236,10 @@ static void free_volume(const struct awaited_claim *claim, struct build *build)
 
 void claims_take_back(const struct awaited_claim *claim)
 {
+	if (claim->devices) {
+		claims_devices_take_back(claim);
+		return;
+	}
 	struct store_object *object =
 		store_object_retain(peek(claim->scheduler, "persistentvolumeclaims", claim->namespace_, claim->name));
 	struct build *build = build_create();

@@ -105,10 +105,12 @@ int64_t build_creation(const struct manifest *manifest, size_t order)
 	return build_creation_by_order(order);
 }
 
-static bool is_group_of_others(const struct manifest *manifest)
+/* What of it counts is in other objects, which were made from it. */
+static bool is_in_others(const struct manifest *manifest)
 {
 	const struct kind_row *row = kinds_find(manifest->api_version, manifest->kind);
-	return row && (row->id == KIND_NATIVE_GROUP || row->id == KIND_NATIVE_COMPOSITE || row->flags & ROW_NEIGHBOUR);
+	return row && (row->id == KIND_NATIVE_GROUP || row->id == KIND_NATIVE_COMPOSITE ||
+	               row->id == KIND_DEVICE_CLAIM_TEMPLATE || row->flags & ROW_NEIGHBOUR);
 }
 
 /* One line per kind that is not used, so that a reader knows why it has no effect. */
@@ -119,8 +121,8 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
 		enum kind_id kind = kind_of(manifest);
-		if (is_group_of_others(manifest))
-			continue; /* in the PodGroups that were made from them */
+		if (is_in_others(manifest))
+			continue;
 		if ((kind == KIND_OTHER || (kind == KIND_CONFIG_MAP && !build->settings->config_maps)) &&
 		    !(build->terms && terms_used(build->terms, manifest)))
 			counts[interner_id(kinds, arena_printf(build->arena, "%s (%s)", manifest->kind,
@@ -266,6 +268,9 @@ void snapshot_destroy(struct snapshot *snapshot)
 	if (!snapshot)
 		return;
 	volume_columns_destroy(snapshot->columns);
+	device_columns_destroy(snapshot->device_columns);
+	device_book_destroy(snapshot->device_book);
+	interner_destroy(snapshot->device_claim_names);
 	volume_book_destroy(snapshot->book);
 	interner_destroy(snapshot->claim_names);
 	interner_destroy(snapshot->used_volumes);

@@ -28,6 +28,8 @@
 #define PAST_USAGE "platoon.dev/past-usage"
 #define KEPT_LONGEST 3600 /* seconds; an annotation that asks for more is nobody's doing but a user's */
 
+struct device_book;
+struct device_columns;
 struct volume_book;
 struct volume_columns;
 
@@ -121,6 +123,10 @@ struct snapshot {
 	struct interner *used_volumes; /* number of a node and name of a volume that a pod there uses */
 	struct interner *claim_names;  /* that pods name, and how many do */
 	size_t *claim_users;
+	struct device_book *device_book; /* the same for claims for devices; NULL in a live state */
+	struct device_columns *device_columns;
+	struct interner *device_claim_names;
+	size_t *device_claim_users;
 };
 
 /* Never fails: whatever cannot be used is reported in the result. `options` may be NULL. */

@@ -7,6 +7,7 @@
 #include "admit/volume_book.h"
 #include "base/strings.h"
 #include "kinds/kinds.h"
+#include "schedule/device_columns.h"
 #include "schedule/snapshot.h"
 #include "schedule/snapshot_terms.h"
 #include "schedule/volume_columns.h"
@@ -14,6 +15,12 @@
 static inline bool build_is_storage(enum kind_id kind)
 {
 	return kind >= KIND_CLAIM && kind <= KIND_ATTACHMENT;
+}
+
+/* Of these the live state takes over one at a time. Classes and rules are part of the frame. */
+static inline bool build_is_device(enum kind_id kind)
+{
+	return kind == KIND_DEVICE_SLICE || kind == KIND_DEVICE_CLAIM;
 }
 
 struct build_slice { /* manifests of one kind, in list order */
@@ -42,6 +49,7 @@ struct snapshot_build {
 	size_t node_count;
 	struct volume_book *book;                      /* the volumes and claims there are */
 	struct volume_columns *columns;                /* what they are to the cluster */
+	struct device_columns *device_columns;         /* what devices and claims for them are to the cluster */
 	const struct priority_class *default_priority; /* NULL when no class is the global default */
 	struct terms_reader *terms;                    /* NULL: nobody knows more of single pods than they say */
 	struct interner *label_topologies;             /* names of topologies that are node labels, in use */
@@ -125,6 +133,8 @@ bool build_devices_changed(const struct snapshot_build *build);
 /* Blocks a pod that asks for one that no node offers. */
 void build_devices_block(const struct snapshot_build *build, const struct pod_spec *pod, struct arena *arena,
                          const struct pod_block **block);
+/* The book and the columns of a snapshot, when it is known which pods there are. */
+void build_device_columns(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count);
 /* snapshot_config_maps.c: whether there is an object of that name. */
 typedef bool build_has_name(const void *context, const char *namespace_, const char *name);
 /* Reads those of a snapshot; has() for them, whose context is the build. */
@@ -139,6 +149,8 @@ void build_pods(struct snapshot_build *build);
 struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order);
 /* By what it needs, its volumes included. */
 int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct volume_needs *needs);
+/* The node that it occupies; -1 for none. */
+int build_node_of(const struct snapshot_build *build, const struct snapshot_pod *pod);
 /* The node it is on, and what it takes there; needs the class. */
 void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod);
 void build_vacate(struct snapshot_build *build, struct snapshot_pod *pod);

@@ -1,5 +1,6 @@
-/* Owns resources that DeviceClasses stand behind: a pod that asks for one that no node offers would get devices of a claim,
- * which are not allocated. It is blocked, because nothing is proved about it. */
+/* Owns the devices of the snapshot: claims with the pods that name them, and resources that DeviceClasses stand behind. A pod
+ * that asks for one of these that no node offers would get devices of a claim that is made for it, which is not done. It is
+ * blocked, because nothing is proved about it. */
 #include "schedule/snapshot_build.h"
 
 #include <string.h>
@@ -54,4 +55,75 @@ void build_devices_block(const struct snapshot_build *build, const struct pod_sp
 				              "allocated",
 				              device->resource, device->class_name);
 	}
+}
+
+/* ---- claims ---- */
+
+_Static_assert((int)KIND_DEVICE_SLICE - (int)KIND_DEVICE_CLASS == (int)DEVICE_SLICE &&
+                       (int)KIND_DEVICE_CLAIM - (int)KIND_DEVICE_CLASS == (int)DEVICE_CLAIM &&
+                       (int)KIND_DEVICE_TAINT_RULE - (int)KIND_DEVICE_CLASS == (int)DEVICE_RULE,
+               "kinds of devices are numbered alike in both layers");
+
+static void read_objects(struct snapshot_build *build, enum device_kind kind)
+{
+	const struct build_slice *slice = &build->kinds[KIND_DEVICE_CLASS + (int)kind];
+	struct interner *names = interner_create();
+	for (size_t i = 0; i < slice->count; i++) {
+		const struct manifest *manifest = slice->items[i];
+		const char *key =
+			kind == DEVICE_CLAIM ? build_key(build, manifest->namespace_, manifest->name) : manifest->name;
+		struct problems problems = {.arena = build->arena};
+		if (!build_claim_name(build, names, key, manifest))
+			continue;
+		device_book_set(build->snapshot->device_book, kind, manifest->object, &problems);
+		build_verdict(build, manifest, &problems);
+	}
+	interner_destroy(names);
+}
+
+static size_t count_users(const void *context, const char *namespace_, const char *claim)
+{
+	const struct snapshot *snapshot = context;
+	struct buffer key = {0};
+	buffer_printf(&key, "%s/%s", namespace_, claim);
+	uint32_t id = interner_find(snapshot->device_claim_names, key.text);
+	buffer_free(&key);
+	return id == UINT32_MAX ? 0 : snapshot->device_claim_users[id];
+}
+
+static void count_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count)
+{
+	struct snapshot *snapshot = build->snapshot;
+	size_t claims = 0;
+	for (size_t i = 0; i < count; i++)
+		claims += pods[i]->device_claim_count;
+	snapshot->device_claim_users = arena_array(build->arena, size_t, claims);
+	for (size_t i = 0; i < count; i++) {
+		bool over = pods[i]->phase == POD_SUCCEEDED || pods[i]->phase == POD_FAILED;
+		for (size_t c = 0; c < pods[i]->device_claim_count && !over; c++)
+			if (pods[i]->device_claims[c].claim)
+				snapshot->device_claim_users[interner_id(snapshot->device_claim_names,
+				                                         build_key(build, pods[i]->namespace_,
+				                                                   pods[i]->device_claims[c].claim))]++;
+	}
+}
+
+void build_device_columns(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count)
+{
+	struct snapshot *snapshot = build->snapshot;
+	snapshot->device_book = device_book_create();
+	snapshot->device_claim_names = interner_create();
+	for (int kind = 0; kind < DEVICE_KINDS; kind++)
+		read_objects(build, (enum device_kind)kind);
+	count_claims(build, pods, count);
+	build->device_columns = snapshot->device_columns =
+		device_columns_create(snapshot->device_book, snapshot->cycle.cluster, count_users, snapshot);
+	/* Everything that is asked for is known before it is said what a pod takes. */
+	struct arena *arena = arena_create();
+	for (size_t i = 0; i < count; i++) {
+		struct volume_needs ignored = {.rules = pods[i]->rules};
+		device_columns_ask(build->device_columns, pods[i], -1, arena, &ignored);
+	}
+	arena_destroy(arena);
+	device_columns_settle(build->device_columns);
 }

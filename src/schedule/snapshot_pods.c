@@ -60,6 +60,12 @@ int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod
 								     });
 }
 
+int build_node_of(const struct snapshot_build *build, const struct snapshot_pod *pod)
+{
+	bool finished = pod->spec->phase == POD_SUCCEEDED || pod->spec->phase == POD_FAILED;
+	return pod->bound_to && !finished ? cluster_find_node(build->snapshot->cycle.cluster, pod->bound_to) : -1;
+}
+
 void build_occupy(struct snapshot_build *build, struct snapshot_pod *pod)
 {
 	struct cluster *cluster = build->snapshot->cycle.cluster;
@@ -128,9 +134,11 @@ static void class_pods(struct snapshot_build *build)
 	for (size_t i = 0; i < snapshot->pod_count; i++)
 		specs[i] = snapshot->pods[i].spec;
 	build_claims(build, specs, snapshot->pod_count);
+	build_device_columns(build, specs, snapshot->pod_count);
 	for (size_t i = 0; i < snapshot->pod_count; i++) {
 		struct snapshot_pod *pod = &snapshot->pods[i];
 		struct volume_needs needs = volume_columns_ask(build->columns, pod->spec, build->arena);
+		device_columns_ask(build->device_columns, pod->spec, build_node_of(build, pod), build->arena, &needs);
 		pod->block = needs.block;
 		build_devices_block(build, pod->spec, build->arena, &pod->block);
 		build_config_maps_block(build, pod->spec, build_has_config_map, build, build->arena, &pod->block);
@@ -139,6 +147,7 @@ static void class_pods(struct snapshot_build *build)
 	}
 	build_used_volumes(build);
 	volume_columns_settle(build->columns);
+	device_columns_settle(build->device_columns);
 }
 
 void build_pods(struct snapshot_build *build)

@@ -1,6 +1,7 @@
 /* Owns which workloads are expanded, taking over what came out, and judging it. */
 #include "sim/expand.h"
 #include "sim/expand_claims.h"
+#include "sim/expand_devices.h"
 #include "sim/expand_named.h"
 #include "kinds/kinds.h"
 #include "kinds/names.h"
@@ -327,6 +328,7 @@ void expand_workloads(struct manifests *objects, int64_t now_ns, const struct se
 	free(chosen);
 	expand_named_groups(objects, given, settings, problems);
 	expand_claims(objects, problems);
+	expand_devices(objects, problems);
 }
 
 /* ---- judging ---- */

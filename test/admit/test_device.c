@@ -47,7 +47,7 @@ static void claims(void **state)
 
 #define SLICE                                                                                                          \
 	"apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\nspec: {driver: gpu.example.com, "   \
-	"nodeName: n, pool: {name: n, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0, attributes: "     \
+	"nodeName: a, pool: {name: a, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu-0, attributes: "     \
 	"{type: {string: gpu}, other.example.com/v: {version: 1.2.3}}, capacity: {memory: {value: 40Gi}}}]}\n---\n"
 
 static void classes_among_devices(void **state)

@@ -85,7 +85,12 @@ static const struct {
 	const char *story, *spec, *rest;
 } pods[] = {
 	{"plain", CONTAINERS, ""},
-	{"blocked", CONTAINERS ", resourceClaims: [{name: x}]", ""},
+	{"blocked", CONTAINERS ", workloadRef: {name: w, podGroup: g}", ""},
+	{"with claims for devices",
+         CONTAINERS
+         ", resourceClaims: [{name: x, resourceClaimName: z}, {name: z, resourceClaimTemplateName: t}, {name: u, "
+         "resourceClaimTemplateName: t}]",
+         "status: {resourceClaimStatuses: [{name: z, resourceClaimName: made}, {name: u}]}"},
 	{"all of it",
          "nodeName: n1, schedulerName: platoon, priority: 7, priorityClassName: high, schedulingGates: [{name: g}], "
          "containers: [{name: c, resources: {limits: {cpu: 2}}, ports: [{hostPort: 80, containerPort: 80, hostIP: "

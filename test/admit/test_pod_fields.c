@@ -215,14 +215,13 @@ static void requests_of_one_kind_are_told_together(void **state)
 	(void)state;
 	parsed_open(&parsed,
 	            "apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {mps: 'true', gpu-fraction: 0.5}}\n"
-	            "spec: {resourceClaims: [{name: x}], containers: [{name: c, resources: {limits: "
-	            "{nvidia.com/gpumem: 1}, requests: {nvidia.com/gpumem: 1}, claims: [{name: x}]}}]}\n");
+	            "spec: {workloadRef: {name: w}, containers: [{name: c, resources: {limits: "
+	            "{nvidia.com/gpumem: 1}, requests: {nvidia.com/gpumem: 1}}}]}\n");
 	pod_decode(parsed_object(&parsed, 0), parsed.arena, &pod, &parsed.problems);
-	assert_string_equal(
-		pod.block->message,
-		"spec.resourceClaims, spec.containers[0].resources.claims: devices of ResourceClaims are not "
-		"allocated; spec.containers[0].resources.limits.nvidia.com/gpumem, metadata.annotations.mps, "
-		"metadata.annotations.gpu-fraction: GPUs are given to pods as a whole, not shared");
+	assert_string_equal(pod.block->message,
+	                    "spec.workloadRef: of Kubernetes 1.35 only; since 1.36 it is spec.schedulingGroup; "
+	                    "spec.containers[0].resources.limits.nvidia.com/gpumem, metadata.annotations.mps, "
+	                    "metadata.annotations.gpu-fraction: GPUs are given to pods as a whole, not shared");
 	parsed_close(&parsed);
 }
 

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buffer shape = {0}, text = {0};
 	manifests_init(&nodes);
 	manifests_init(&objects);
-	nodes_of_shape(&shape, 1, 2, 2, 4);
+	nodes_of_shape(&shape, 1, 2, 2, 4, false);
 	manifests_parse(&nodes, shape.text, shape.length, "nodes", &problems);
 	/* The first byte says which of the two it is. */
 	if (size > 0 && data[0] == 'o')

@@ -94,12 +94,25 @@ static const char *find_size(const char *name)
 	return at ? at + 2 : NULL;
 }
 
+/* Of columns of devices the one of fewer selections, then the longer name, which says more; which was there first is no
+ * matter. */
+static bool is_closer_device(const char *name, const char *other)
+{
+	bool joint = strstr(name, " + devices/"), other_joint = strstr(other, " + devices/");
+	size_t length = strlen(name), other_length = strlen(other);
+	if (joint != other_joint)
+		return other_joint;
+	return length != other_length ? length > other_length : strcmp(name, other) < 0;
+}
+
 bool explain_is_closer(const struct cluster *cluster, int resource, int other)
 {
 	const char *name = cluster->resources.items[resource].name,
 		   *name_of_other = cluster->resources.items[other].name;
 	const char *size = find_size(name), *size_of_other = find_size(name_of_other);
 	int64_t bytes = 0, bytes_of_other = 0;
+	if (strncmp(name, "devices/", 8) == 0 && strncmp(name_of_other, "devices/", 8) == 0)
+		return is_closer_device(name, name_of_other);
 	if (!size || !size_of_other)
 		return false;
 	ptrdiff_t order = (size - name) - (size_of_other - name_of_other);

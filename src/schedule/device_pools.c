@@ -1,0 +1,279 @@
+/* Owns the devices of the columns: pools of slices, which of them are usable, and which asks select which device. */
+#include "schedule/device_columns_internal.h"
+
+#include "base/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *device_key(const char *driver, const char *pool, const char *device)
+{
+	struct buffer key = {0};
+	buffer_printf(&key, "%s/%s/%s", driver, pool, device);
+	return key.text;
+}
+
+void device_node_stale(struct device_columns *columns, int node)
+{
+	if (node < 0 || columns->nodes[node].stale)
+		return;
+	columns->nodes[node].stale = true;
+	vec_push(&columns->stale_nodes, node);
+}
+
+struct counted_device *device_pools_find(const struct device_columns *columns, const char *key)
+{
+	struct counted_device *device;
+	HASH_FIND(hh, columns->devices, key, strlen(key), device);
+	return device;
+}
+
+/* ---- what selects a device ---- */
+
+static void count_in_asks(struct device_columns *columns, const struct counted_device *device, device_mask asks,
+                          int change)
+{
+	for (size_t a = 0; a < columns->by_number.count; a++) {
+		device_mask bit = (device_mask)1 << a;
+		struct device_ask *ask = columns->by_number.items[a];
+		if (!(asks & bit))
+			continue;
+		bool first = ask->unserved == 0 && ask->failed == 0;
+		if (device->unserved && (device->selected & bit))
+			ask->unserved += (size_t)change;
+		if (device->failed & bit)
+			ask->failed += (size_t)change;
+		columns->grew |= first != (ask->unserved == 0 && ask->failed == 0);
+	}
+}
+
+static void judge(struct device_columns *columns, struct counted_device *device, const struct device_ask *ask)
+{
+	struct error error = {0};
+	const char *text;
+	arena_reset(columns->scratch);
+	enum cel_result result = device_asks_judge(columns, ask, device, columns->scratch, &text, &error);
+	if (result == CEL_YES)
+		device->selected |= (device_mask)1 << ask->number;
+	if (result == CEL_FAILED)
+		device->failed |= (device_mask)1 << ask->number;
+}
+
+void device_pools_judge(struct device_columns *columns, const struct device_ask *ask)
+{
+	struct counted_device *device, *next;
+	device_mask bit = (device_mask)1 << ask->number;
+	HASH_ITER(hh, columns->devices, device, next) {
+		device_relations_count(columns, device->node >= 0 ? device->selected : 0, -1);
+		judge(columns, device, ask);
+		device_relations_count(columns, device->node >= 0 ? device->selected : 0, 1);
+		count_in_asks(columns, device, bit, 1);
+		if (device->selected & bit)
+			device_node_stale(columns, device->node);
+	}
+}
+
+/* ---- nodes ---- */
+
+static void leave_node(struct device_columns *columns, struct counted_device *device)
+{
+	if (device->node < 0)
+		return;
+	struct device_node *node = &columns->nodes[device->node];
+	for (size_t i = node->devices.count; i-- > 0;)
+		if (node->devices.items[i] == device) {
+			node->devices.items[i] = node->devices.items[--node->devices.count];
+			break;
+		}
+	device_relations_count(columns, device->selected, -1);
+	device_node_stale(columns, device->node);
+	device->node = -1;
+}
+
+static void join_node(struct device_columns *columns, struct counted_device *device)
+{
+	const struct device_spec *spec = device->spec;
+	if (spec->unserved || !spec->node)
+		return;
+	device->node = cluster_find_node(columns->cluster, spec->node);
+	if (device->node < 0)
+		return;
+	vec_push(&columns->nodes[device->node].devices, device);
+	device_relations_count(columns, device->selected, 1);
+	device_node_stale(columns, device->node);
+}
+
+void device_pools_find_nodes(struct device_columns *columns)
+{
+	struct counted_device *device, *next;
+	HASH_ITER(hh, columns->devices, device, next)
+		if (device->node >= 0) {
+			device_relations_count(columns, device->selected, -1);
+			device->node = -1;
+		}
+	HASH_ITER(hh, columns->devices, device, next)
+		join_node(columns, device);
+}
+
+/* ---- pools ---- */
+
+/* What a device was before its pool was read again; a claim that has it is another request when that changes. */
+struct former {
+	char *key;
+	device_mask selected;
+	int node;
+};
+
+static void drop_devices(struct device_columns *columns, struct device_pool *pool, struct former *former)
+{
+	for (size_t i = 0; i < pool->device_count; i++) {
+		struct counted_device *device = &pool->devices[i];
+		if (former)
+			former[i] = (struct former){device->key, device->selected, device->node};
+		else
+			free(device->key);
+		if (device->hh.tbl) {
+			count_in_asks(columns, device, device->selected | device->failed, -1);
+			leave_node(columns, device);
+			HASH_DEL(columns->devices, device);
+		}
+	}
+	free(pool->devices);
+	pool->devices = NULL;
+	pool->device_count = 0;
+}
+
+static void add_device(struct device_columns *columns, struct device_pool *pool, const struct device_slice *slice,
+                       struct device_spec *spec)
+{
+	struct counted_device *device = &pool->devices[pool->device_count++];
+	*device = (struct counted_device){.spec = spec, .pool = pool, .unserved = spec->unserved, .node = -1};
+	device->key = device_key(slice->driver, slice->pool, spec->name);
+	if (device_pools_find(columns, device->key)) {
+		pool->usable = false; /* there twice */
+		return;
+	}
+	HASH_ADD_KEYPTR(hh, columns->devices, device->key, strlen(device->key), device);
+	for (size_t a = 0; a < columns->by_number.count; a++)
+		judge(columns, device, columns->by_number.items[a]);
+	count_in_asks(columns, device, device->selected | device->failed, 1);
+	join_node(columns, device);
+}
+
+static void compare_with_former(struct device_columns *columns, struct former *former, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct device_holding *holding;
+		HASH_FIND(hh, columns->holdings, former[i].key, strlen(former[i].key), holding);
+		const struct counted_device *now = holding ? device_pools_find(columns, former[i].key) : NULL;
+		columns->grew |=
+			holding && (!now || now->selected != former[i].selected || now->node != former[i].node);
+		free(former[i].key);
+	}
+}
+
+/* The newest generation counts. It is usable when all of its slices are there. */
+static void read_pool(struct device_columns *columns, struct device_pool *pool)
+{
+	int64_t generation = -1, slices = 0, expected = 0;
+	size_t devices = 0, former_count = pool->device_count;
+	struct former *former = base_calloc(former_count + 1, sizeof(*former));
+	drop_devices(columns, pool, former);
+	for (size_t i = 0; i < pool->slices.count; i++) {
+		const struct device_slice *slice = device_book_slice(columns->book, pool->slices.items[i]);
+		generation = slice->generation > generation ? slice->generation : generation;
+		devices += slice->device_count;
+	}
+	pool->devices = base_calloc(devices + 1, sizeof(*pool->devices));
+	pool->usable = true;
+	for (size_t i = 0; i < pool->slices.count; i++) {
+		const struct device_slice *slice = device_book_slice(columns->book, pool->slices.items[i]);
+		if (slice->generation != generation)
+			continue;
+		slices++;
+		expected = slice->pool_slices;
+		for (size_t d = 0; d < slice->device_count; d++)
+			add_device(columns, pool, slice, &slice->devices[d]);
+	}
+	pool->usable = pool->usable && slices == expected;
+	for (size_t i = 0; i < pool->device_count; i++)
+		if (pool->devices[i].hh.tbl)
+			device_node_stale(columns, pool->devices[i].node);
+	compare_with_former(columns, former, former_count);
+	free(former);
+}
+
+static struct device_pool *need_pool(struct device_columns *columns, const struct device_slice *slice)
+{
+	struct buffer key = {0};
+	struct device_pool *pool;
+	buffer_printf(&key, "%s/%s", slice->driver, slice->pool);
+	HASH_FIND(hh, columns->pools, key.text, key.length, pool);
+	if (!pool) {
+		pool = base_calloc(1, sizeof(*pool));
+		pool->key = base_strdup(key.text);
+		HASH_ADD_KEYPTR(hh, columns->pools, pool->key, key.length, pool);
+	}
+	buffer_free(&key);
+	return pool;
+}
+
+static void pool_free(struct device_columns *columns, struct device_pool *pool)
+{
+	drop_devices(columns, pool, NULL);
+	HASH_DEL(columns->pools, pool);
+	for (size_t i = 0; i < pool->slices.count; i++)
+		free(pool->slices.items[i]);
+	vec_free(&pool->slices);
+	free(pool->key);
+	free(pool);
+}
+
+static void leave_pool(struct device_columns *columns, struct device_pool *pool, const char *slice)
+{
+	for (size_t i = pool->slices.count; i-- > 0;)
+		if (strcmp(pool->slices.items[i], slice) == 0) {
+			free(pool->slices.items[i]);
+			pool->slices.items[i] = pool->slices.items[--pool->slices.count];
+		}
+	read_pool(columns, pool);
+	if (pool->slices.count == 0)
+		pool_free(columns, pool);
+}
+
+void device_pools_take(struct device_columns *columns, const char *name)
+{
+	struct counted_slice *counted;
+	const struct device_slice *slice = device_book_slice(columns->book, name);
+	HASH_FIND(hh, columns->slices, name, strlen(name), counted);
+	struct device_pool *pool = slice ? need_pool(columns, slice) : NULL;
+	if (counted && counted->pool != pool) {
+		HASH_DEL(columns->slices, counted);
+		leave_pool(columns, counted->pool, name);
+		free(counted->name);
+		free(counted);
+		counted = NULL;
+	}
+	if (!slice)
+		return;
+	if (!counted) {
+		counted = base_calloc(1, sizeof(*counted));
+		counted->name = base_strdup(name);
+		counted->pool = pool;
+		HASH_ADD_KEYPTR(hh, columns->slices, counted->name, strlen(counted->name), counted);
+		vec_push(&pool->slices, base_strdup(name));
+	}
+	read_pool(columns, pool);
+}
+
+void device_pools_free(struct device_columns *columns)
+{
+	struct counted_slice *slice, *next_slice;
+	HASH_ITER(hh, columns->slices, slice, next_slice) {
+		HASH_DEL(columns->slices, slice);
+		free(slice->name);
+		free(slice);
+	}
+	while (columns->pools)
+		pool_free(columns, columns->pools);
+}
