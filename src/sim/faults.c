@@ -187,11 +187,13 @@ static void run_generated(struct fault_run *run)
 	faults_make_cluster(run);
 	faults_remember_nodes(run);
 	faults_make_storage(run);
+	faults_make_devices(run);
 	run->invariants = world_invariants_create(run->simulation->store, run->simulation->settings);
 	int steps = random_range(&run->random, 6, 16);
 	for (int i = 0; i < steps && !failed(run); i++) {
 		faults_change(run);
 		faults_change_storage(run);
+		faults_change_devices(run);
 		faults_strike(run);
 		if (!failed(run))
 			pass_time(run);

@@ -183,6 +183,7 @@ static void print_pod(const struct fault_group *group, struct buffer *out, int l
 		"i,\n resources: {requests: {cpu: %d, nvidia.com/gpu: %d}}}]",
 		group->cpu, group->gpu);
 	faults_print_volumes(group, name, out);
+	faults_print_devices(group, out);
 	buffer_puts(out, "}}\n");
 }
 
@@ -277,6 +278,7 @@ static void create_group(struct fault_run *run)
 	faults_apply(run, out.text);
 	buffer_free(&out);
 	faults_choose_claims(run, group);
+	faults_choose_devices(run, group);
 	/* The rest comes with a later change. */
 	if (chance(run, 80)) {
 		int created = replace_missing(run, group);

@@ -20,6 +20,8 @@ enum fault_claims {
 	FAULT_CLAIM_SHARED,    /* of all pods of the group */
 };
 
+enum fault_devices { FAULT_DEVICES_NONE, FAULT_DEVICES_ANY, FAULT_DEVICES_BIG };
+
 /* What the owner of a group wants; the owner itself is outside of the world, as Jobs and other workloads are. */
 struct fault_group {
 	char name[16];
@@ -35,6 +37,8 @@ struct fault_group {
 	bool made;       /* its volumes are provisioned, not local */
 	bool single_use; /* ReadWriteOncePod */
 	int size;        /* Gi */
+	enum fault_devices devices;
+	int devices_each; /* of each pod */
 };
 
 enum fault_workload { FAULT_JOB, FAULT_DEPLOYMENT, FAULT_ROLES };
@@ -76,6 +80,10 @@ struct fault_run {
 	struct random storage;
 	bool has_volumes, has_budgets;
 	int volume_count, budget_count;
+	/* devices: */
+	struct random devices;
+	bool has_devices;
+	int device_generation; /* of the slice that was published last */
 };
 
 /* Adds a line to the trace. */
@@ -98,6 +106,12 @@ void faults_choose_claims(struct fault_run *run, struct fault_group *group);
 void faults_print_claim(struct fault_run *run, const struct fault_group *group, const char *pod, struct buffer *out);
 void faults_print_volumes(const struct fault_group *group, const char *pod, struct buffer *out);
 void faults_change_storage(struct fault_run *run);
+
+/* faults_devices.c: the same for devices; the third prints the claims in the spec of a pod. */
+void faults_make_devices(struct fault_run *run);
+void faults_choose_devices(struct fault_run *run, struct fault_group *group);
+void faults_print_devices(const struct fault_group *group, struct buffer *out);
+void faults_change_devices(struct fault_run *run);
 
 /* faults_strike.c */
 void faults_remember_nodes(struct fault_run *run);

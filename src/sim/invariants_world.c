@@ -6,6 +6,7 @@
 #include "sim/invariants_rest.h"
 #include "sim/invariants_segments.h"
 #include "sim/invariants_view.h"
+#include "sim/invariants_devices.h"
 #include "sim/invariants_volumes.h"
 
 #include <stdlib.h>
@@ -278,6 +279,7 @@ void world_invariants_check(struct world_invariants *invariants, bool excused, s
 	budget_memory_check(invariants->budgets, invariants->store, invariants->before, now, invariants->evicted,
 	                    result);
 	volumes_check_turn(invariants->store, invariants->before, now, result);
+	devices_check_turn(invariants->store, invariants->before, now, result);
 	segment_memory_check(invariants->segments, invariants->store, now, result);
 	keep(invariants, now);
 }
@@ -289,5 +291,6 @@ void world_invariants_check_rest(struct world_invariants *invariants, int64_t no
 	rest_check_groups(invariants->before, result);
 	segment_memory_check_rest(invariants->segments, invariants->store, invariants->before, result);
 	volumes_check_rest(invariants->store, result);
+	devices_check_rest(invariants->store, invariants->before, result);
 	rest_check_plan(invariants->store, now_seconds, settings, result);
 }
