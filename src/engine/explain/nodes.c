@@ -76,28 +76,40 @@ static void count_tainted(struct account *account, int node)
 	count_node(account, trouble, node);
 }
 
-static bool is_of_volumes(const struct account *account, int request)
+static bool is_named(const struct account *account, int request, const char *prefix)
 {
 	const char *name = account->cluster->resources.items[account->shape->resource[request]].name;
-	return text_starts_with(name, "volumes/");
+	return text_starts_with(name, prefix);
+}
+
+static bool is_of_volumes(const struct account *account, int request)
+{
+	return is_named(account, request, "volumes/");
 }
 
 /* A node that may be used, but has too little of something. One claim is counted by every size up to its own, of which there
- * are as many as others ask for: what is said about volumes is said once. */
+ * are as many as others ask for: what is said about volumes is said once. So is what is said about devices, of which the column
+ * that says most is named: which others there are depends on who asked before. */
 static void count_full(struct account *account, int node, int view)
 {
-	int told = -1; /* the first request of volumes, which stands for all */
+	const int *resource = account->shape->resource;
+	int told = -1,
+	    device = -1; /* the first request of volumes, which stands for all; the one of devices that does */
 	bool counted = false;
 	for (int i = 0; i < account->shape->request_count; i++) {
-		bool volumes = is_of_volumes(account, i);
+		bool volumes = is_of_volumes(account, i), devices = is_named(account, i, "devices/");
 		told = volumes && told < 0 ? i : told;
-		if (cluster_amount_in_view(account->cluster, account->shape->resource[i], node, view) >=
-		            account->shape->amount[i] ||
+		if (cluster_amount_in_view(account->cluster, resource[i], node, view) >= account->shape->amount[i] ||
 		    (volumes && counted))
 			continue;
 		counted |= volumes;
-		count_node(account, &account->by_request[volumes ? told : i], node);
+		if (!devices)
+			count_node(account, &account->by_request[volumes ? told : i], node);
+		else if (device < 0 || explain_is_closer(account->cluster, resource[i], resource[device]))
+			device = i;
 	}
+	if (device >= 0)
+		count_node(account, &account->by_request[device], node);
 }
 
 static void prepare(struct account *account)
