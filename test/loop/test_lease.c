@@ -94,7 +94,7 @@ static void a_lease_that_lapses_is_told_of(void **state)
 	pass(&fixture, lease, 5);
 	assert_true(lease_held(lease));
 	fflush(logger.stream);
-	char *lapsed = strstr(text, "stops acting"), *again = strstr(text, "acts again");
+	char *lapsed = strstr(text, "stops acting"), *again = strstr(text, "is the leader again");
 	assert_true(strstr(text, "lease taken") && lapsed && again && lapsed < again);
 	assert_null(strstr(lapsed + 1, "stops acting"));
 	lease_destroy(lease);

@@ -463,7 +463,9 @@ static int first_refusal(const struct cycle_run *run, int queue, const struct cy
 const char *cycle_find_raises(struct cycle_run *run, const struct cycle_group *group, const struct cycle_cost *cost)
 {
 	struct arena *arena = run->cycle->arena;
+	enum { MOST_TOLD = 3 };
 	const char *text = "";
+	int raised = 0;
 	int resource;
 	bool over_limit;
 	size_t bytes = run->cycle->queue_count * sizeof(*run->shares);
@@ -474,14 +476,15 @@ const char *cycle_find_raises(struct cycle_run *run, const struct cycle_group *g
 		int64_t *bound = over_limit ? &share->limit[resource] : &share->quota[resource], old = *bound;
 		*bound = over_limit ? share->allocated[resource] + cost->amounts[resource]
 		                    : share->allocated_protected[resource] + cost->core[resource];
-		text = arena_printf(arena, "%s%s%s %s in place of %s for queue %s", text, *text ? ", " : "",
-		                    over_limit ? "limit" : "quota", cycle_amount_text(arena, resource, *bound),
-		                    cycle_amount_text(arena, resource, old),
-		                    cycle_queue_text(&run->cycle->queues[q], arena));
+		if (raised++ < MOST_TOLD)
+			text = arena_printf(arena, "%s%s%s %s in place of %s for queue %s", text, *text ? ", " : "",
+			                    over_limit ? "limit" : "quota", cycle_amount_text(arena, resource, *bound),
+			                    cycle_amount_text(arena, resource, old),
+			                    cycle_queue_text(&run->cycle->queues[q], arena));
 	}
 	memcpy(run->shares, before, bytes);
 	free(before);
-	return text;
+	return raised > MOST_TOLD ? arena_printf(arena, "%s and %d more", text, raised - MOST_TOLD) : text;
 }
 
 bool cycle_queue_has_room(const struct cycle_run *run, int queue, const struct cycle_cost *cost)
