@@ -185,7 +185,7 @@ static void foreign_pods_are_replaced_step_by_step(void **state)
 	control_run(fixture, 40);
 	assert_int_equal(control_ready(fixture, "farm", ""), 4);
 	for (int i = 0; i < 4; i++) {
-		char name[16];
+		char name[24];
 		snprintf(name, sizeof(name), "farm-b-%d", i);
 		assert_code(&fixture->base,
 		            fixture_merge(&fixture->base, "pods", "default", name,
