@@ -41,14 +41,28 @@ static const char *tree_name(const void *context, int node)
 	return node == 0 ? "the group" : gang->tree[node].name[0] ? gang->tree[node].name : "an unnamed subgroup";
 }
 
-/* " 8-GPU" when all of them have as many, otherwise "". */
-static const char *size_of(const struct cluster *cluster, const struct advice *advice, struct arena *arena)
+static bool asks_for(const struct cluster *cluster, const struct gang *gang, size_t resource)
+{
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		const struct shape *shape =
+			&cluster->shapes.items[cluster->pod_classes.items[gang->pods[p].pod_class].shape];
+		for (int i = 0; i < shape->request_count; i++)
+			if (shape->resource[i] == (int)resource && shape->amount[i] > 0)
+				return true;
+	}
+	return false;
+}
+
+/* " 8-GPU" when all of them have as many of those that the gang asks for, otherwise "". What nobody asks for may have no column,
+ * or still one from before. */
+static const char *size_of(const struct cluster *cluster, const struct gang *gang, const struct advice *advice,
+                           struct arena *arena)
 {
 	int64_t gpus = -1;
 	for (size_t i = 0; i < advice->count; i++) {
 		int64_t own = 0;
 		for (size_t r = 0; r < cluster->resources.count; r++)
-			if (text_ends_with(cluster->resources.items[r].name, "/gpu"))
+			if (text_ends_with(cluster->resources.items[r].name, "/gpu") && asks_for(cluster, gang, r))
 				own += cluster->resources.items[r].allocatable[advice->items[i]];
 		if (gpus >= 0 && own != gpus)
 			return "";
@@ -137,9 +151,9 @@ const char *advice_text(const struct cluster *cluster, const struct gang *gang, 
 	const char *names = "";
 	switch (advice->kind) {
 	case ADVICE_ROOM:
-		return arena_printf(arena, "%zu free%s node%s%s (%s)", advice->count, size_of(cluster, advice, arena),
-		                    advice->count == 1 ? "" : "s", place_of(cluster, advice, arena),
-		                    list_names(advice, arena, node_name, cluster));
+		return arena_printf(arena, "%zu free%s node%s%s (%s)", advice->count,
+		                    size_of(cluster, gang, advice, arena), advice->count == 1 ? "" : "s",
+		                    place_of(cluster, advice, arena), list_names(advice, arena, node_name, cluster));
 	case ADVICE_UNCORDON:
 	case ADVICE_READY:
 		names = list_names(advice, arena, node_name, cluster);
