@@ -27,7 +27,7 @@ static bool is_mark(const char *key)
 	static const char *const prefixes[] = {"platoon.dev/",
 	                                       KINDS_COSCHEDULING "/",
 	                                       KINDS_VOLCANO "/",
-	                                       "pod-group." KINDS_COSCHEDULING_OLD,
+	                                       ("pod-group." KINDS_COSCHEDULING_OLD),
 	                                       "gang.scheduling.koordinator.sh/",
 	                                       "kueue.x-k8s.io/pod-group",
 	                                       "kueue.x-k8s.io/podset"};

@@ -120,7 +120,7 @@ struct device_columns {
 };
 
 /* device_pools.c */
-void device_pools_take(struct device_columns *columns, const char *slice);
+void device_pools_take(struct device_columns *columns, const char *name);
 void device_pools_free(struct device_columns *columns);
 /* Finds the nodes of all devices anew. */
 void device_pools_find_nodes(struct device_columns *columns);

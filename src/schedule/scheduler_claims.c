@@ -383,6 +383,21 @@ static size_t count_open(const struct scheduler_turn *turn, const struct plan_bi
 	return open;
 }
 
+/* Whether the choice rests on devices that have been taken back since: what the live state has not seen yet. */
+static bool is_behind(const struct scheduler_turn *turn, const struct plan_binding **bindings, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct pod_spec *spec = spec_of(turn, bindings[i]);
+		for (size_t c = 0; c < spec->device_claim_count; c++) {
+			const char *claim = spec->device_claims[c].claim, *namespace_ = bindings[i]->namespace_;
+			if (!find_device_choice(turn->choices, namespace_, claim) &&
+			    !claims_devices_are_ready(turn->scheduler, namespace_, claim, spec->uid))
+				return true;
+		}
+	}
+	return false;
+}
+
 bool scheduler_claims_begin(const struct scheduler_turn *turn, const struct plan_group *group,
                             const struct plan_binding **bindings, size_t count)
 {
@@ -390,6 +405,8 @@ bool scheduler_claims_begin(const struct scheduler_turn *turn, const struct plan
 	if (count == 0)
 		return false;
 	const char *problem = turn->choices ? turn->choices->problems[bindings[0]->group] : NULL;
+	if (!problem && is_behind(turn, bindings, count))
+		return true; /* decided anew when it is seen */
 	size_t open = problem ? 0 : count_open(turn, bindings, count);
 	const struct claim_pause *pause = find_pause(scheduler, group->namespace_, group->name);
 	bool alone = !problem && open == 0 && claims_need_others(turn, group, bindings, count);

@@ -86,6 +86,10 @@ void claims_refuse(struct awaited_claim *claim, int code, const char *format, co
 /* scheduler_devices.c: the same for claims for devices; the first two write what comes next. */
 void claims_devices_write(struct awaited_claim *claim);
 enum claim_progress claims_devices_look(struct awaited_claim *claim, struct arena *arena, const char **why);
+/* Whether the claim is allocated and reserved for the pod as far as the store knows, which may be ahead of the live state: what
+ * was taken back is seen there at once. NULL as its name is no. */
+bool claims_devices_are_ready(const struct scheduler *scheduler, const char *namespace_, const char *name,
+                              const char *pod_uid);
 void claims_devices_take_back(const struct awaited_claim *claim);
 struct awaited_devices *claims_devices_copy(const struct device_choice *choice, const char *pod_uid);
 void claims_devices_free(struct awaited_devices *devices); /* NULL is a no-op */

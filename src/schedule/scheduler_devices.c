@@ -15,11 +15,16 @@
 
 /* ---- reading ---- */
 
+static struct store_object *peek_claim(const struct scheduler *scheduler, const char *namespace_, const char *name)
+{
+	struct store *store = scheduler->options.store;
+	const struct store_type *type = store_type_find(store, KINDS_RESOURCE, "resourceclaims");
+	return type ? store_peek(store, type, namespace_, name) : NULL;
+}
+
 static struct store_object *peek(const struct awaited_claim *claim)
 {
-	struct store *store = claim->scheduler->options.store;
-	const struct store_type *type = store_type_find(store, KINDS_RESOURCE, "resourceclaims");
-	return type ? store_peek(store, type, claim->namespace_, claim->name) : NULL;
+	return peek_claim(claim->scheduler, claim->namespace_, claim->name);
 }
 
 static bool has_finalizer(const struct store_object *object)
@@ -272,6 +277,13 @@ enum claim_progress claims_devices_look(struct awaited_claim *claim, struct aren
 	if (allocated && is_reserved(object, claim->devices->pod_uid))
 		return CLAIM_IS_BOUND;
 	return go_on(claim, object, arena, why);
+}
+
+bool claims_devices_are_ready(const struct scheduler *scheduler, const char *namespace_, const char *name,
+                              const char *pod_uid)
+{
+	const struct store_object *object = name ? peek_claim(scheduler, namespace_, name) : NULL;
+	return object && allocation_of(object) && is_reserved(object, pod_uid);
 }
 
 /* ---- taking back ---- */

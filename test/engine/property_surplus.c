@@ -18,6 +18,12 @@ struct instance {
 	char nodes[128], tree[128], text[256];
 };
 
+static void add_text(char *text, size_t size, const char *more)
+{
+	size_t used = strlen(text);
+	snprintf(text + used, size - used, "%s", more);
+}
+
 static void random_instance(uint64_t seed, struct instance *instance)
 {
 	struct random random = {seed};
@@ -45,9 +51,9 @@ static void random_instance(uint64_t seed, struct instance *instance)
 		snprintf(instance->tree + used, sizeof(instance->tree) - used, "%s%d@rack", p ? " " : "",
 		         instance->minimum[p]);
 		for (int i = 0; i < instance->pods[p]; i++)
-			strcat(instance->text, i ? " -" : p ? " | -" : "-");
+			add_text(instance->text, sizeof(instance->text), i ? " -" : p ? " | -" : "-");
 	}
-	strcat(instance->tree, ")");
+	add_text(instance->tree, sizeof(instance->tree), ")");
 }
 
 /* Parts that are placed have their minimum; the others have nothing, and count only if their minimum is that. */

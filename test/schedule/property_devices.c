@@ -229,10 +229,10 @@ static const char *check_choices(const struct instance *in, const struct plan *p
 		return choices.problem;
 	for (size_t c = 0; c < choices.count; c++)
 		for (size_t r = 0; r < choices.items[c].result_count; r++, unit++) {
-			int number = atoi(choices.items[c].results[r].device + 1);
+			int number = (int)strtol(choices.items[c].results[r].device + 1, NULL, 10);
 			const struct device *device = &in->devices[number];
 			if (unit == in->unit_count || used[number] || !may_have(&in->units[unit], device) ||
-			    atoi(plan->bindings[choices.items[c].pod].node + 1) != device->node)
+			    strtol(plan->bindings[choices.items[c].pod].node + 1, NULL, 10) != device->node)
 				return "a device that must not be";
 			used[number] = true;
 		}
