@@ -5,7 +5,6 @@
 #include "base/backoff.h"
 #include "kinds/names.h"
 #include "loop/writes.h"
-#include "schedule/volume_choice.h"
 #include "object/metadata.h"
 
 #include <stdlib.h>
@@ -23,15 +22,6 @@ struct claim_pause {
 	unsigned times; /* in a row */
 	int64_t until;  /* nanoseconds */
 	UT_hash_handle hh;
-};
-
-/* What was chosen for all gangs of a turn, by namespace and name. */
-struct claim_choices {
-	struct volume_choice *items;
-	size_t count;
-	const char **problems;               /* by group of the plan; NULL mostly */
-	const struct device_choice *devices; /* the same for claims for devices */
-	size_t device_count;
 };
 
 /* ---- pauses ---- */
@@ -144,143 +134,6 @@ int64_t scheduler_claims_due(const struct scheduler *scheduler)
 	return due;
 }
 
-/* ---- choosing ---- */
-
-static const struct pod_spec *spec_of(const struct scheduler_turn *turn, const struct plan_binding *binding)
-{
-	const struct snapshot *snapshot = turn->plan->snapshot;
-	size_t index = turn->plan->groups[binding->group].index;
-	return snapshot->pods[snapshot->groups[index].members[binding->member]].spec;
-}
-
-static int compare_choices(const void *left, const void *right)
-{
-	const struct volume_choice *a = left, *b = right;
-	int order = strcmp(a->namespace_, b->namespace_);
-	return order ? order : strcmp(a->claim, b->claim);
-}
-
-static const struct volume_choice *find_choice(const struct claim_choices *choices, const char *namespace_,
-                                               const char *claim)
-{
-	const struct volume_choice wanted = {.namespace_ = namespace_, .claim = claim};
-	if (!choices || choices->count == 0)
-		return NULL;
-	return bsearch(&wanted, choices->items, choices->count, sizeof(wanted), compare_choices);
-}
-
-/* The pods with claims that this turn is about to bind. */
-static size_t list_pods(const struct scheduler_turn *turn, const char *const *problems, struct volume_pod *pods,
-                        size_t *groups)
-{
-	const struct plan *plan = turn->plan;
-	const struct cluster *cluster = plan->snapshot->cycle.cluster;
-	size_t count = 0;
-	for (size_t i = 0; i < plan->binding_count; i++) {
-		const struct plan_binding *binding = &plan->bindings[i];
-		const struct pod_spec *spec = spec_of(turn, binding);
-		if (spec->claim_count == 0 || problems[binding->group])
-			continue;
-		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[binding->group].index];
-		groups[count] = binding->group;
-		pods[count++] = (struct volume_pod){
-			.pod = spec,
-			.node = binding->node,
-			.labels = cluster_node_labels(cluster, group->gang.pods[binding->member].node),
-		};
-	}
-	return count;
-}
-
-static bool has_claims(const struct scheduler_turn *turn)
-{
-	for (size_t i = 0; i < turn->plan->binding_count; i++) {
-		const struct pod_spec *spec = spec_of(turn, &turn->plan->bindings[i]);
-		if (spec->claim_count + spec->device_claim_count > 0)
-			return true;
-	}
-	return false;
-}
-
-static int compare_device_choices(const void *left, const void *right)
-{
-	const struct device_choice *a = left, *b = right;
-	int order = strcmp(a->namespace_, b->namespace_);
-	return order ? order : strcmp(a->claim, b->claim);
-}
-
-static const struct device_choice *find_device_choice(const struct claim_choices *choices, const char *namespace_,
-                                                      const char *claim)
-{
-	const struct device_choice wanted = {.namespace_ = namespace_, .claim = claim};
-	if (!choices || choices->device_count == 0 || !claim)
-		return NULL;
-	return bsearch(&wanted, choices->devices, choices->device_count, sizeof(wanted), compare_device_choices);
-}
-
-static size_t list_device_pods(const struct scheduler_turn *turn, const char *const *problems, struct device_pod *pods,
-                               size_t *groups)
-{
-	const struct plan *plan = turn->plan;
-	size_t count = 0;
-	for (size_t i = 0; i < plan->binding_count; i++) {
-		const struct plan_binding *binding = &plan->bindings[i];
-		const struct pod_spec *spec = spec_of(turn, binding);
-		if (spec->device_claim_count == 0 || problems[binding->group])
-			continue;
-		const struct cycle_group *group = &plan->snapshot->cycle.groups[plan->groups[binding->group].index];
-		groups[count] = binding->group;
-		pods[count++] = (struct device_pod){spec, group->gang.pods[binding->member].node};
-	}
-	return count;
-}
-
-static void choose_devices(const struct scheduler_turn *turn, struct claim_choices *choices)
-{
-	struct device_pod *pods = arena_array(turn->arena, struct device_pod, turn->plan->binding_count);
-	size_t *groups = arena_array(turn->arena, size_t, turn->plan->binding_count);
-	struct interner *given = claims_devices_given(turn->scheduler);
-	for (;;) {
-		size_t count = list_device_pods(turn, choices->problems, pods, groups);
-		struct device_choices found = device_choices_find(live_device_columns(turn->scheduler->live), pods,
-		                                                  count, claims_devices_is_given, given, turn->arena);
-		choices->devices = found.items;
-		choices->device_count = found.count;
-		if (found.count > 1)
-			qsort(found.items, found.count, sizeof(*found.items), compare_device_choices);
-		if (!found.problem || count == 0)
-			break;
-		choices->problems[groups[found.problem_pod]] = found.problem;
-	}
-	interner_destroy(given);
-}
-
-void scheduler_claims_choose(struct scheduler_turn *turn)
-{
-	const struct plan *plan = turn->plan;
-	if (!has_claims(turn))
-		return;
-	struct claim_choices *choices = arena_new(turn->arena, struct claim_choices);
-	struct volume_pod *pods = arena_array(turn->arena, struct volume_pod, plan->binding_count);
-	size_t *groups = arena_array(turn->arena, size_t, plan->binding_count);
-	choices->problems = arena_array(turn->arena, const char *, plan->group_count);
-	for (;;) {
-		size_t count = list_pods(turn, choices->problems, pods, groups);
-		struct volume_choices found =
-			volume_choices_find(live_volume_book(turn->scheduler->live), pods, count, turn->arena);
-		choices->items = found.items;
-		choices->count = found.count;
-		if (!found.problem || count == 0)
-			break;
-		/* The others may be served without that gang. */
-		choices->problems[groups[found.problem_pod]] = found.problem;
-	}
-	choose_devices(turn, choices);
-	if (choices->count > 1)
-		qsort(choices->items, choices->count, sizeof(*choices->items), compare_choices);
-	turn->choices = choices;
-}
-
 /* ---- beginning ---- */
 
 static struct store_object *peek(const struct scheduler *scheduler, const char *resource, const char *namespace_,
@@ -311,15 +164,16 @@ static void add_device_claim(const struct scheduler_turn *turn, struct claim_wai
 		.uid = base_strdup(claim ? claim->uid : ""),
 		.node = base_strdup(binding->node),
 		.pod = base_strdup(binding->pod),
-		.devices = claims_devices_copy(choice, spec_of(turn, binding)->uid),
+		.devices = claims_devices_copy(choice, claims_spec_of(turn, binding)->uid),
 	};
 }
 
 static void add_claims(const struct scheduler_turn *turn, struct claim_wait *wait, const struct plan_binding *binding)
 {
-	const struct pod_spec *spec = spec_of(turn, binding);
+	const struct pod_spec *spec = claims_spec_of(turn, binding);
 	for (size_t i = 0; i < spec->claim_count; i++) {
-		const struct volume_choice *choice = find_choice(turn->choices, binding->namespace_, spec->claims[i]);
+		const struct volume_choice *choice =
+			claims_find_choice(turn->choices, binding->namespace_, spec->claims[i]);
 		if (!choice || has_claim(wait, choice->claim))
 			continue;
 		const struct store_object *claim =
@@ -337,7 +191,7 @@ static void add_claims(const struct scheduler_turn *turn, struct claim_wait *wai
 	}
 	for (size_t i = 0; i < spec->device_claim_count; i++) {
 		const struct device_choice *choice =
-			find_device_choice(turn->choices, binding->namespace_, spec->device_claims[i].claim);
+			claims_find_device_choice(turn->choices, binding->namespace_, spec->device_claims[i].claim);
 		if (choice)
 			add_device_claim(turn, wait, binding, choice);
 	}
@@ -373,12 +227,12 @@ static size_t count_open(const struct scheduler_turn *turn, const struct plan_bi
 {
 	size_t open = 0;
 	for (size_t i = 0; i < count; i++) {
-		const struct pod_spec *spec = spec_of(turn, bindings[i]);
+		const struct pod_spec *spec = claims_spec_of(turn, bindings[i]);
 		for (size_t c = 0; c < spec->claim_count; c++)
-			open += find_choice(turn->choices, bindings[i]->namespace_, spec->claims[c]) != NULL;
+			open += claims_find_choice(turn->choices, bindings[i]->namespace_, spec->claims[c]) != NULL;
 		for (size_t c = 0; c < spec->device_claim_count; c++)
-			open += find_device_choice(turn->choices, bindings[i]->namespace_,
-			                           spec->device_claims[c].claim) != NULL;
+			open += claims_find_device_choice(turn->choices, bindings[i]->namespace_,
+			                                  spec->device_claims[c].claim) != NULL;
 	}
 	return open;
 }
@@ -387,10 +241,10 @@ static size_t count_open(const struct scheduler_turn *turn, const struct plan_bi
 static bool is_behind(const struct scheduler_turn *turn, const struct plan_binding **bindings, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct pod_spec *spec = spec_of(turn, bindings[i]);
+		const struct pod_spec *spec = claims_spec_of(turn, bindings[i]);
 		for (size_t c = 0; c < spec->device_claim_count; c++) {
 			const char *claim = spec->device_claims[c].claim, *namespace_ = bindings[i]->namespace_;
-			if (!find_device_choice(turn->choices, namespace_, claim) &&
+			if (!claims_find_device_choice(turn->choices, namespace_, claim) &&
 			    !claims_devices_are_ready(turn->scheduler, namespace_, claim, spec->uid))
 				return true;
 		}

@@ -5,6 +5,16 @@
 #include "schedule/device_choice.h"
 #include "schedule/scheduler_claims.h"
 #include "schedule/scheduler_internal.h"
+#include "schedule/volume_choice.h"
+
+/* What was chosen for all gangs of a turn, by namespace and name. */
+struct claim_choices {
+	struct volume_choice *items;
+	size_t count;
+	const char **problems;               /* by group of the plan; NULL mostly */
+	const struct device_choice *devices; /* the same for claims for devices */
+	size_t device_count;
+};
 
 enum device_step { DEVICE_FINALIZER, DEVICE_STATUS };
 
@@ -53,6 +63,13 @@ struct claim_wait {
 	bool changed;            /* what was decided holds no longer */
 	bool gives_way;          /* its places were given to others */
 };
+
+/* scheduler_claims_choose.c: the pod of a binding, and what was chosen for a claim of it; NULL when nothing has to be. */
+const struct pod_spec *claims_spec_of(const struct scheduler_turn *turn, const struct plan_binding *binding);
+const struct volume_choice *claims_find_choice(const struct claim_choices *choices, const char *namespace_,
+                                               const char *claim);
+const struct device_choice *claims_find_device_choice(const struct claim_choices *choices, const char *namespace_,
+                                                      const char *claim);
 
 /* scheduler_claims_pods.c: why the pods must not be bound where they were to go: NULL while they wait and their nodes are
  * there. With `now` the nodes have to take them, too. In the arena. */
