@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ int disk_mark_open(struct disk_mark *mark, const char *path, struct error *error
 		return 0;
 	if (length == MARK_LENGTH) {
 		text[MARK_LENGTH] = '\0';
-		sscanf(text, "%" SCNu64, &mark->version);
+		mark->version = strtoull(text, NULL, 10);
 		print_mark(mark->version, wanted);
 		if (memcmp(text, wanted, MARK_LENGTH) == 0)
 			return 0;

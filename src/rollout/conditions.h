@@ -24,10 +24,10 @@ struct condition_text {
 struct condition_facts {
 	int64_t segments_ready, segments_total; /* of the coordination that is worst off (merge_plan.worst) */
 	bool is_minimum_met;                    /* every coordination has a ready segment */
-	bool is_updating;                       /* an update goes on, and nobody holds it */
 	int64_t pods_ready, pods_desired;       /* pods, not replicas: a replica can have several */
 	/* Pods desired when everything was last ready; 0 when it never was. The caller keeps it in the status. */
 	int64_t complete_at;
+	bool is_updating; /* an update goes on, and nobody holds it */
 };
 
 /* Fills all slots; texts live in the arena or for ever. */

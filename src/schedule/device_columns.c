@@ -280,14 +280,14 @@ static void add_request(struct asking *asking, const struct device_claim_spec *c
 	struct device_columns *columns = asking->columns;
 	enum block_code code;
 	const char *why = NULL;
-	struct device_ask *ask = device_asks_need(columns, request, asking->arena, &code, &why);
+	const struct device_ask *ask = device_asks_need(columns, request, asking->arena, &code, &why);
 	if (ask)
 		why = device_asks_problem(columns, ask, asking->arena, &code);
 	if (ask && !why && columns->tangled) {
 		code = BLOCK_UNSUPPORTED;
 		why = "selectors of devices overlap in too many ways";
 	}
-	if (why) {
+	if (!ask || why) {
 		refuse(asking, code,
 		       arena_printf(asking->arena, "resourceclaim \"%s\", request %s: %s", claim->name, request->name,
 		                    why));

@@ -137,7 +137,7 @@ struct device_ask *device_asks_need(struct device_columns *columns, const struct
 const char *device_asks_problem(const struct device_columns *columns, const struct device_ask *ask, struct arena *arena,
                                 enum block_code *code);
 enum cel_result device_asks_judge(const struct device_columns *columns, const struct device_ask *ask,
-                                  const struct counted_device *device, struct arena *scratch, const char **text,
+                                  const struct counted_device *counted, struct arena *scratch, const char **text,
                                   struct error *error);
 void device_asks_free(struct device_columns *columns);
 

@@ -322,7 +322,7 @@ static void custom_objects_survive_a_restart(void **state)
 	fixture_reopen(&fixture);
 	assert_null(store_api_find(fixture.store, "example.com", "v1", "gangs"));
 	fixture_close(&fixture);
-	unlink(path);
+	fixture_remove(path);
 	assert_int_equal(rmdir(folder), 0);
 }
 

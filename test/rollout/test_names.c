@@ -164,6 +164,18 @@ static void test_conditions(void **unused)
 	         "PartialDeployment",
 	         false,
 	         "NoSegmentsReady"},
+		{"between two steps of an update",
+	         {10, 10, true, 150, 150, 150, true},
+	         false,
+	         "PartialDeployment",
+	         true,
+	         "AllSegmentsReady"},
+		{"an update to larger instances",
+	         {9, 10, true, 150, 170, 150, true},
+	         false,
+	         "PartialDeployment",
+	         true,
+	         "MinimumMet"},
 		{"wants none", {0, 0, true, 0, 0, 0}, true, "AllReplicasReady", true, "AllSegmentsReady"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
