@@ -1,4 +1,4 @@
-/* Owns the devices of the live state: which pods name a claim, and who is to be read again when a claim or a slice changes.
+/* Owns the devices of the live state: which pods name a claim, and who is to be read again when others name it, too.
  * Devices that are free are amounts of the cluster, and no pod is read for them. */
 #include "schedule/live_internal.h"
 
@@ -153,16 +153,8 @@ void live_device_changed(struct live *live, const struct live_object *object, bo
 	if (gone || device_book_set(live->device_book, kind, object->object->root, &ignored) < 0)
 		device_book_remove(live->device_book, kind, object->namespace_, object->name);
 	live->changed = true;
-	if (live->stale)
-		return;
-	if (kind == DEVICE_SLICE)
-		device_columns_slice(live->build.device_columns, object->name);
-	if (kind != DEVICE_CLAIM)
-		return;
-	device_columns_claim(live->build.device_columns, object->namespace_, object->name);
-	const struct live_device_claim *claim = find(live, object->namespace_, object->name);
-	if (claim)
-		read_again(live, claim);
+	/* Working out which pods and columns a change concerns missed some of them: the state is built anew instead. */
+	live->stale = true;
 }
 
 /* Claims that more or fewer pods name than when these were read. */

@@ -134,7 +134,7 @@ spec:
     expect(0, "plan", "-f", file, out=["worker-1", "1 group: 1 placed. Pods: 4 to bind"])
     expect(0, "why", "job/train", "-n", "team", "-f", file, out=["Placed: PodGroup pg-train-", "rack r0", "rack r1"])
     file = scratch("job.yaml", nodes + topology + job % (level, "9"))
-    expect(1, "why", "jobs.batch/train", "-n", "team", "-f", file, out=["Never", "missing   cpu binds"])
+    expect(1, "why", "jobs.batch/train", "-n", "team", "-f", file, out=["Never", "missing   short of CPU"])
     # A dump that has the pods of the workload already is planned as it is.
     pod = ("---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team, ownerReferences: [{apiVersion: batch/v1, "
            "kind: Job, name: train, uid: u}]}, spec: {schedulerName: platoon, containers: [{name: main, image: i}]}}\n")
