@@ -239,7 +239,7 @@ static void refresh(struct live *live, struct live_family *family)
 	group->strays = arena_array(arena, int, family->pods.count);
 	group->stray_count = into->gang.pod_count = 0;
 	group->notes = (struct reasons){0};
-	into->completing = false;
+	into->completing = into->stays = false;
 	if (group->rejected && group->spec.tree_count == 0)
 		into->gang.tree[0].minimum = 1;
 	join_pods(live, family, number);

@@ -324,8 +324,12 @@ static void fill_gang(const struct snapshot_build *build, size_t group_index, st
 	group->ran = arena_array(arena, bool, gang->pod_count);
 	take_pool(build, group_index);
 	build_member_states(build, group_index);
-	for (size_t i = 0; i < gang->pod_count; i++)
-		into->completing |= snapshot->pods[group->members[i]].spec->phase == POD_SUCCEEDED;
+	for (size_t i = 0; i < gang->pod_count; i++) {
+		const struct pod_spec *spec = snapshot->pods[group->members[i]].spec;
+		into->completing |= spec->phase == POD_SUCCEEDED;
+		/* A claim of a pod goes with it, and its successor's is made later than its place would be kept. */
+		into->stays |= spec->device_claim_count > 0;
+	}
 	if (group->rejected && group->spec.tree_count == 0 && gang->pod_count > 1)
 		gang->tree[0].minimum = (int)gang->pod_count;
 }

@@ -40,6 +40,7 @@ struct fixture_group {
 	int delay;     /* seconds before it may cause evictions */
 	int since;     /* the second from which it has run; 0: not known */
 	const char *says; /* a part of one of its reasons */
+	bool stays;       /* nobody moves it */
 	const char *app;  /* label of its pods, by which budgets select them; NULL: none */
 	enum pod_health health;
 };

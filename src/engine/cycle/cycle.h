@@ -116,6 +116,7 @@ struct cycle_group {
 	bool has_started;
 	int64_t started; /* nanoseconds: since when it runs */
 	bool completing; /* a pod has succeeded: never stale */
+	bool stays;      /* not moved for others: what its pods hold cannot be kept for those made in their place */
 	bool has_stale_since;
 	int64_t stale_since; /* nanoseconds: when it fell below its minimum */
 	int met; /* pods with which it met a minimum that was raised since; 0: none was. With as many it is not stale */

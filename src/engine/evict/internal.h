@@ -95,7 +95,8 @@ static inline size_t evict_most_moves(const struct cycle_run *run)
 void evict_append_unit(struct evict_attempt *attempt, const struct victim_unit *unit);
 /* Whether room is held for pods that the group is still to get. They belong where it is now: it is not moved meanwhile. */
 bool evict_awaits_pods(const struct evict_attempt *attempt, int group);
-/* Whether a unit may be moved for nobody's loss: all pods that its group declares are there. Those to come belong where it is.
+/* Whether a unit may be moved for nobody's loss: its group does not stay, and all pods that it declares are there. Those to come
+ * belong where it is.
  * The marks are to be cleared before the first is asked about. */
 bool evict_may_move(struct evict_attempt *attempt, const struct victim_unit *unit);
 /* Whether the unit, or one that goes before it, exceeds a disruption budget beside those listed so far: then it is put aside.

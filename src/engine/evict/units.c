@@ -37,7 +37,7 @@ bool evict_may_move(struct evict_attempt *attempt, const struct victim_unit *uni
 	struct cycle_run *run = attempt->run;
 	if (!cycle_has_mark(run, MARK_ASKED, unit->group)) {
 		cycle_mark(run, MARK_ASKED, unit->group);
-		if (evict_awaits_pods(attempt, unit->group) ||
+		if (attempt->cycle->groups[unit->group].stays || evict_awaits_pods(attempt, unit->group) ||
 		    is_growing(attempt, &attempt->cycle->groups[unit->group].gang))
 			cycle_mark(run, MARK_GROWING, unit->group);
 	}
