@@ -38,8 +38,8 @@ def it_can_be_removed(installed):
     plane = installed.plane
     # An API server that has not yet listed a kind lets its definition go only after minutes.
     for item in installed.get("crd")["items"]:
-        wait_until("it can be listed", lambda name=item["metadata"]["name"]: plane.kubectl(
-            "get", name, "-A", check=False).returncode == 0)
+        name = item["metadata"]["name"]
+        wait_until(f"{name} can be listed", lambda name=name: plane.kubectl("get", name, "-A", check=False).returncode == 0)
     # Nobody ends the namespace here: that is the work of the controller manager.
     plane.kubectl("delete", "--ignore-not-found", "--wait=false", "-f", "-", text=installed.manifests())
     groups = ("scheduling.run.ai", "kai.scheduler", "workloads.x-k8s.io")
