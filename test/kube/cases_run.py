@@ -23,7 +23,7 @@ def a_gang_runs_in_one_rack(plane):
 def what_cannot_be_says_why(plane):
     with Replica(plane) as replica:
         apply(plane, gang("wide", 5))
-        wait_until("the PodGroup says why", lambda: "room for" in plane.kubectl(
+        wait_until("the PodGroup says why", lambda: "short of GPUs" in plane.kubectl(
             "get", "podgroup", "wide", "-o", "jsonpath={.status.conditions[*].message}").stdout or "no message", replica)
         assert not any(pod["spec"].get("nodeName") for pod in pods_of(plane, "wide"))
         replica.stop()

@@ -86,7 +86,7 @@ def two_schedulers_share_the_nodes(plane):
         assert raced <= 10, "more than can be at stake at one moment"
         # Without a race nobody takes what the other has: four GPUs are left, then none.
         apply(plane, [plain("plain-more", 8)] + gang("shareall", 4, gpus=8))
-        wait_until("Platoon says why", lambda: "room for" in plane.kubectl(
+        wait_until("Platoon says why", lambda: "short of GPUs" in plane.kubectl(
             "get", "podgroup", "shareall", "-o", "jsonpath={.status.conditions[*].message}").stdout or "no message", replica)
         time.sleep(1)
         assert not any(pod["spec"].get("nodeName") for pod in pods(plane) if pod["metadata"]["name"].startswith(
