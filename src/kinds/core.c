@@ -150,7 +150,7 @@ const struct kind_row kinds_core[] = {
 		CLUSTER | STATUS | ROW_DECIDES, .id = KIND_DEVICE_TAINT_RULE, .mirror = MIRROR_IF_SERVED},
 	{KINDS_RESOURCE, {"v1"}, "resourceclaims", "resourceclaim", "ResourceClaim",
 		STATUS | ROW_DECIDES, .id = KIND_DEVICE_CLAIM, .mirror = MIRROR_IF_SERVED, .verbs = "get patch",
-		.rights = {{"status", "patch update"}, {"binding", "patch update"}}, .simulator = SIMULATE_DEVICES},
+		.rights = {{"status", "patch"}, {"binding", "patch"}}, .simulator = SIMULATE_DEVICES},
 	{KINDS_RESOURCE, {"v1"}, "resourceclaimtemplates", "resourceclaimtemplate", "ResourceClaimTemplate", 0,
 		.id = KIND_DEVICE_CLAIM_TEMPLATE},
 	{KINDS_RESOURCE, {"v1"}, "resourceslices", "resourceslice", "ResourceSlice",

@@ -249,7 +249,7 @@ def a_pod_that_succeeded_counts_no_more(plane, replica):
     plane.kubectl("patch", "pod", "a-0", "--subresource=status", "--type=merge", "-p", '{"status":{"phase":"Succeeded"}}')
     plane.kubectl("delete", "pod", "a-1", "--force", "--grace-period=0")
     apply(plane, pods("a", 1, first=4))
-    wait_until("it is said what does not count", lambda: "has 3 of 4 pods it needs (ended or leaving pods do not count)" in json.dumps(
+    wait_until("it is said what does not count", lambda: "3/4 pods exist (ended or leaving ones do not count)" in json.dumps(
         listed(plane, "podgroups.scheduling.run.ai")) or "not yet", replica)
     if plane.minor >= 37:
         plane.kubectl("patch", GROUPS, "a", "--type=merge", "-p", '{"spec":{"schedulingPolicy":{"gang":{"minCount":3}}}}')
