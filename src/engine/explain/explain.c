@@ -407,7 +407,7 @@ static int64_t *pods_by_shape(const struct explain *x, const struct part_class *
 	return pods;
 }
 
-/* The shape that is shortest of slots at the nearest miss; the first when none is. */
+/* The shape that is shortest of slots in the closest domain; the first when none is. */
 static int shortest_shape(const struct explain *x, const int64_t *pods, int64_t *short_of)
 {
 	int worst = 0;

@@ -10,7 +10,7 @@
 enum place_outcome engine_grow_most(struct cluster *cluster, const struct gang *gang,
                                     const struct place_options *options, struct arena *arena, struct placement *out);
 
-/* Of a gang of which nothing is placed yet, and of which not everything fits: puts the minimum, for which `out` has a place, where the
+/* Of a gang of which nothing is placed yet, and of which not everything fits: puts the minimum, which `out` has placed, where the
  * largest surplus can follow. False, and `out` is left alone, when nothing was found, and where levels are preferred: they are
  * worth more than surplus. */
 bool most_place_minimum(struct cluster *cluster, const struct gang *gang, const struct place_options *options,
