@@ -42,9 +42,14 @@ def it_can_be_removed(installed):
         wait_until(f"{name} can be listed", lambda name=name: plane.kubectl("get", name, "-A", check=False).returncode == 0)
     # Nobody ends the namespace here: that is the work of the controller manager.
     plane.kubectl("delete", "--ignore-not-found", "--wait=false", "-f", "-", text=installed.manifests())
-    groups = ("scheduling.run.ai", "kai.scheduler", "workloads.x-k8s.io")
-    wait_until("the definitions are gone", lambda: not [item["metadata"]["name"] for item in installed.get("crd")["items"]
-                                                        if item["spec"]["group"] in groups] or "not yet")
+    objects = json.loads(installed.manifests("-o", "json"))["items"]
+    ours = {item["metadata"]["name"] for item in objects if item["kind"] == "CustomResourceDefinition"}
+
+    def gone():
+        left = {item["metadata"]["name"]: item["status"]["conditions"][-1].get("message") for item in installed.get("crd")["items"]
+                if item["metadata"]["name"] in ours}
+        return not left or left
+    wait_until("the definitions are gone", gone)
     for kind in ("clusterrole", "clusterrolebinding", "validatingwebhookconfiguration", "mutatingwebhookconfiguration"):
         assert plane.kubectl("get", kind, "platoon", check=False).returncode != 0, kind
     plane.kubectl("get", "--raw", "/api/v1/namespaces/platoon-system")

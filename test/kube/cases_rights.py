@@ -12,7 +12,9 @@ from kit import PLATOON
 from kubelets import Kubelets
 from proxy import Proxy
 
-WORKLOADS, KUBERNETES = "workloads.x-k8s.io", "scheduling.k8s.io"
+WORKLOADS = "workloads.x-k8s.io"
+# Groups of Kubernetes itself of which a release serves some kinds and some not.
+KUBERNETES = ("scheduling.k8s.io", "resource.k8s.io")
 
 
 def used(plane, offset):
@@ -258,8 +260,9 @@ def every_right_is_used_and_none_is_missing(installed):
     # Nor this: it looks at it when the allocation of a claim is written.
     rights = {right for right in rights if right[2] != "resourceclaims/binding"}
     # Kinds that this release does not have are asked for by nobody.
-    has = {name.split(".")[0] for name in plane.kubectl("api-resources", f"--api-group={KUBERNETES}", "-o", "name").stdout.split()}
-    beyond = {right for right in rights if right[1] == KUBERNETES and right[2].split("/")[0] not in has}
+    has = {tuple(name.split(".", 1)) for group_ in KUBERNETES for name in plane.kubectl(
+        "api-resources", f"--api-group={group_}", "-o", "name").stdout.split()}
+    beyond = {right for right in rights if right[1] in KUBERNETES and (right[2].split("/")[0], right[1]) not in has}
     if beyond:
         print(f"# not served by this release, so not used: {sorted({right[2] for right in beyond})}")
     unused = sorted(rights - beyond - used(plane, offset))
@@ -365,4 +368,4 @@ def others():
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")][1:]
     return [definition(group_, kind, plural, versions.split(", "), scope="Cluster" if kind == "Karta" else "Namespaced")
             for kind, group_, versions, plural, _, _, follows, *_ in rows
-            if follows == "where served" and "." in group_ and group_ not in (WORKLOADS, KUBERNETES)]
+            if follows == "where served" and "." in group_ and group_ not in (WORKLOADS, *KUBERNETES)]
