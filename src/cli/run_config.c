@@ -312,6 +312,8 @@ static const struct row rows[] = {
          .words = "the node pool that is served: only its nodes count, and pods of others are left alone. \"\" is the "
                   "nodes\n"
                   "and pods without the label, \"*\" all pools at once"},
+	{"queuesNeedPool", "false", "true", AT(settings.queues_need_pool),
+         .words = "a queue without that label is one of the nodes without it; otherwise it is in every pool"},
 	{"restrictNodeScheduling", "false", NULL, AT(settings.restrict_nodes),
          .words = "pods that request GPUs only on nodes with the label " SETTINGS_GPU_WORKER ", others\n"
                   "only on nodes with " SETTINGS_CPU_WORKER},

@@ -142,7 +142,8 @@ static bool places_alike(const struct settings *a, const struct settings *b)
 	       a->spare_gpus == b->spare_gpus && a->never_violate_budgets == b->never_violate_budgets &&
 	       a->plain_reasons == b->plain_reasons && a->config_maps == b->config_maps &&
 	       a->restrict_nodes == b->restrict_nodes && a->ignore_parent_queues == b->ignore_parent_queues &&
-	       text_equal(a->node_pool, b->node_pool) && strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
+	       a->queues_need_pool == b->queues_need_pool && text_equal(a->node_pool, b->node_pool) &&
+	       strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
 	       strcmp(settings_default_queue(a), settings_default_queue(b)) == 0 &&
 	       strcmp(settings_queue_label(a), settings_queue_label(b)) == 0;
 }

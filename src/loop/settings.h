@@ -56,8 +56,9 @@ struct settings {
 	bool spare_gpus;          /* pods without GPUs take nodes without GPUs first */
 	/* Pods that wait carry the reason Unschedulable whatever they wait for, also what nodes cannot cure. */
 	bool plain_reasons;
-	bool config_maps;           /* pods wait while a ConfigMap that they need does not exist */
-	bool ignore_parent_queues;  /* queues share as if they had no parents, whose quotas and limits do not count */
+	bool config_maps;          /* pods wait while a ConfigMap that they need does not exist */
+	bool ignore_parent_queues; /* queues share as if they had no parents, whose quotas and limits do not count */
+	bool queues_need_pool; /* a queue without the label of pools is one of the nodes without it, not of every pool */
 	bool never_violate_budgets; /* not even a preemption evicts more than a PodDisruptionBudget allows */
 	/* Of the pods and nodes with the label of pools (group.pool_label) only those of this pool count; "" is that of those
 	 * without the label. SETTINGS_ALL_POOLS or NULL: all, and pods stay in their pool. */

@@ -60,7 +60,7 @@ struct snapshot_build {
 	struct shard_spec *shards; /* at most one per pool */
 	size_t shard_count;
 	bool no_queues;
-	const char **queue_pools; /* by queue: the only pool it serves, NULL for all */
+	const char **queue_pools; /* by queue: the only pool it serves, "" for that of no label, NULL for all */
 	int *queue_rows;          /* by pool and queue: its number in the cycle, -1 for none */
 	bool quiet;               /* nobody reads verdicts and warnings: keep none */
 	struct build_bad_pod *bad_pods;

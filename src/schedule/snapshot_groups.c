@@ -53,11 +53,15 @@ static void set_queue(const struct snapshot_build *build, struct arena *arena, s
 		return;
 	const struct cycle_queue *queue = &build->snapshot->cycle.queues[id];
 	const char *only = build->queue_pools[id];
-	if (only && !text_equal(only, pool)) {
+	if (only && strcmp(only, pool ? pool : "") != 0) {
 		group->queue = -1; /* what it holds is nothing of this pool */
 		block_queue(arena, group,
-		            arena_printf(arena, "queue %s is one of node pool %s, and the group is in %s%s",
-		                         queue->name, only, pool ? "pool " : "none", pool ? pool : ""));
+		            *only ? arena_printf(arena, "queue %s is one of node pool %s, and the group is in %s%s",
+		                                 queue->name, only, pool ? "pool " : "none", pool ? pool : "")
+		                  : arena_printf(arena,
+		                                 "queue %s has no label %s, and the group is in node pool %s: give "
+		                                 "the queue the label, or name one that has it",
+		                                 queue->name, settings_pool_label(build->settings), pool));
 		return;
 	}
 	build_take_row(build, group, group->queue, pool);

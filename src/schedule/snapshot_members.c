@@ -252,7 +252,7 @@ static void compare_pools(const struct snapshot_build *build, size_t group_index
 		return;
 	if (!text_equal(pool_of(snapshot, pod), group->pool && *group->pool ? group->pool : NULL))
 		pod->block = group->says_pool ? &other_pool : &other_pods;
-	else if (only && !text_equal(only, group->pool))
+	else if (only && strcmp(only, group->pool ? group->pool : "") != 0)
 		pod->block = &other_queue;
 }
 

@@ -40,7 +40,7 @@ static void list_pools(struct snapshot_build *build, size_t queue_count)
 			names[count++] = name;
 	}
 	for (size_t q = 0; q < queue_count; q++)
-		if (build->queue_pools[q])
+		if (build->queue_pools[q] && *build->queue_pools[q])
 			names[count++] = build->queue_pools[q];
 	if (count > 1)
 		qsort(names, count, sizeof(*names), compare_names);
@@ -95,7 +95,19 @@ static void link_queues(struct snapshot_build *build, const struct queue_spec *s
 	}
 }
 
-/* A queue without a pool of its own is in that of its parents, if they have one. */
+/* Where queues need a pool, one that names none has that of the nodes without the label. */
+static const char *pool_of_queue(const struct snapshot_build *build, const struct val *object)
+{
+	const char *pool = build_pool(build, object);
+	return pool || !build->settings->queues_need_pool ? pool : "";
+}
+
+static const char *name_pool(const struct snapshot_build *build, const char *pool)
+{
+	return *pool ? arena_printf(build->arena, "one of node pool %s", pool) : "in no node pool";
+}
+
+/* A queue that may be in any pool is in that of its parents, if they have one. */
 static void inherit_pools(struct snapshot_build *build, size_t queue_count)
 {
 	struct cycle *cycle = &build->snapshot->cycle;
@@ -107,9 +119,9 @@ static void inherit_pools(struct snapshot_build *build, size_t queue_count)
 				continue;
 			if (own[q] && strcmp(own[q], own[up]) != 0 && !cycle->queues[q].closed)
 				cycle->queues[q].closed =
-					arena_printf(build->arena,
-				                     "queue %s is one of node pool %s, and queue %s above it one of %s",
-				                     cycle->queues[q].name, own[q], cycle->queues[up].name, own[up]);
+					arena_printf(build->arena, "queue %s is %s, and queue %s above it %s",
+				                     cycle->queues[q].name, name_pool(build, own[q]),
+				                     cycle->queues[up].name, name_pool(build, own[up]));
 			build->queue_pools[q] = own[up];
 		}
 }
@@ -124,12 +136,13 @@ static void add_rows(struct snapshot_build *build, size_t queue_count)
 	cycle->queues = rows;
 	for (size_t p = 0; p < cycle->pool_count; p++)
 		for (size_t q = 0; q < queue_count; q++) {
-			int pool = build->queue_pools[q] ? cycle_find_pool(cycle, build->queue_pools[q]) : (int)p;
+			const char *only = build->queue_pools[q];
+			int pool = only ? cycle_find_pool(cycle, *only ? only : NULL) : (int)p;
 			int *row = &build->queue_rows[p * queue_count + q];
 			*row = -1;
 			if (pool != (int)p)
 				continue;
-			*row = p == 0 || build->queue_pools[q] ? (int)q : (int)cycle->queue_count++;
+			*row = p == 0 || only ? (int)q : (int)cycle->queue_count++;
 			rows[*row] = rows[q];
 			rows[*row].pool = pool;
 			rows[*row].pool_name = cycle->pools[pool].name;
@@ -242,7 +255,7 @@ void build_queues(struct snapshot_build *build)
 		int rc = queue_decode(slice->items[i]->object, build->arena, spec, &ignored);
 		if (rc < 0 || !build_new_name(build->queue_names, spec->name))
 			continue;
-		build->queue_pools[cycle->queue_count] = build_pool(build, slice->items[i]->object);
+		build->queue_pools[cycle->queue_count] = pool_of_queue(build, slice->items[i]->object);
 		struct cycle_queue *queue = &cycle->queues[cycle->queue_count++];
 		*queue = (struct cycle_queue){.name = spec->name,
 		                              .parent = -1,

@@ -266,6 +266,32 @@ def a_pool_is_never_left():
 
 
 @test
+def where_queues_need_a_pool_one_without_is_of_no_pool():
+    """As KAI-Scheduler has it, where every pool lists its queues by the label; without the profile such a queue is in all."""
+    nodes = [node("a0", {POOL: "a"}), node("plain")]
+    queues = [queue("top"), queue("below", "top"), queue("of-a", labels={POOL: "a"}),
+              queue("torn", "top", labels={POOL: "a"})]
+
+    def one(name, of, pool):
+        return [group(name, 1, queue=of), member(f"{name}-0", name, {POOL: pool} if pool else {})]
+    objects = [*nodes, *queues, *one("in-a", "below", "a"), *one("in-none", "below", ""), *one("labelled", "of-a", "a"),
+               *one("cut", "torn", "a"), *one("astray", "of-a", "")]
+    groups, bound = plan(*objects)
+    assert bound == {"in-a-0": "a0", "in-none-0": "plain", "labelled-0": "a0", "cut-0": "a0"}, (groups, bound)
+    for item in objects:
+        if item["kind"] == "Pod":
+            item["spec"]["schedulerName"] = "kai-scheduler"
+    groups, bound = plan(*objects, options=("--profile", "kai"))
+    assert bound == {"in-none-0": "plain", "labelled-0": "a0"}, (groups, bound)
+    assert groups["in-a"][0] == "Blocked" and "name a queue of this one" in groups["in-a"][1], groups
+    assert "queue torn is one of node pool a, and queue top above it in no node pool" in groups["cut"][1], groups
+    assert groups["astray"][0] == "Blocked", groups
+    said = group("said", 1, queue="below", labels={POOL: "a"})
+    groups, bound = plan(*nodes, *queues, said, options=("--profile", "kai"))
+    assert "queue below has no label kai.scheduler/node-pool, and the group is in node pool a" in groups["said"][1], groups
+
+
+@test
 def a_group_is_in_the_pool_of_its_pods():
     """Whether the workload says it, the PodGroup, or nobody but the pods: the queue counts in that pool."""
     nodes = [node("a0", {POOL: "a"}), node("b0", {POOL: "b"}), node("plain")]

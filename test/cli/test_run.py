@@ -159,6 +159,7 @@ def a_profile_gives_what_nobody_says(folder):
     assert "podGroupsForSinglePods: false" in usual and "podGroupsForSinglePods: true" in kai, kai
     assert "plainPodReasons: false" in usual and "plainPodReasons: true" in kai, kai
     assert "waitForConfigMaps: false" in usual and "waitForConfigMaps: true" in kai, kai
+    assert "queuesNeedPool: false" in usual and "queuesNeedPool: true" in kai, kai
     assert "minimumsAsKai: false" in usual and "minimumsAsKai: true" in kai, kai
     write(folder, "kai.yaml", "profile: kai\npodGroupsForSinglePods: false\n")
     mixed = settings_of(folder, "--config", "kai.yaml")
