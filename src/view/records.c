@@ -218,6 +218,14 @@ static void note_keys(struct records *records, const struct store_object *topolo
 	records->keys_changed |= interner_count(records->keys) != before;
 }
 
+/* Whether a later report will tell of this object again, so that nobody would see what it is now. */
+static bool is_superseded(const struct records *records, const struct store_object *object)
+{
+	const struct store *store = records->options.store;
+	const struct store_object *newest = store_peek(store, object->type, object->namespace_, object->name);
+	return newest && newest->version > object->version && newest->version <= store_committed(store);
+}
+
 static void changed(void *context, const struct store_object *object, const struct store_object *old, bool deleted)
 {
 	const struct follower *follower = context;
@@ -226,7 +234,8 @@ static void changed(void *context, const struct store_object *object, const stru
 	if (!deleted) {
 		if (follower->kind == KIND_TOPOLOGY)
 			note_keys(records, object);
-		show(records, follower->kind, object);
+		if (!is_superseded(records, object))
+			show(records, follower->kind, object);
 		return;
 	}
 	struct arena *arena = arena_create();
