@@ -8,6 +8,7 @@
 #include "admit/native.h"
 #include "admit/pod.h"
 #include "admit/podgroup_draft.h"
+#include "admit/rbg.h"
 #include "admit/rbg_verdict.h"
 #include "admit/shard.h"
 #include "admit/storage.h"
@@ -186,7 +187,7 @@ static void judge_alone(const struct manifest *object, enum kind_id kind, struct
 	struct budget_spec budget;
 	struct device_slice slice;
 	if (kind == KIND_POD)
-		pod_judge(object->object, arena, problems);
+		pod_judge(object->decoded, object->object, problems);
 	else if (kind == KIND_NODE)
 		node_decode(object->object, arena, &node, problems);
 	else if (kind == KIND_PRIORITY_CLASS)
@@ -223,11 +224,44 @@ static void judge_instance(const struct manifest *object, struct problems *probl
 		            "no pods are made from a %s that belongs to no RoleBasedGroup", object->kind);
 }
 
+const struct derivation *admit_derivation(enum kind_id kind)
+{
+	switch (kind) {
+	case KIND_POD:
+		return &pod_derivation;
+	case KIND_RBG:
+		return &rbg_derivation;
+	case KIND_RBG_SET:
+		return &rbg_set_derivation;
+	case KIND_POLICY:
+		return &rbg_policy_derivation;
+	default:
+		return NULL;
+	}
+}
+
+/* An object that no store keeps is decoded for its verdict. */
+static void judge_loose(const struct manifest *object, const struct derivation *derivation,
+                        const struct admit_index *index, struct problems *problems)
+{
+	static const struct labels none; /* no verdict depends on those of metadata */
+	struct derived *decoded = derivation->derive(object->object, &none);
+	struct manifest copy = *object;
+	copy.decoded = decoded;
+	admit_object(&copy, index, problems);
+	derivation->destroy(decoded);
+}
+
 void admit_object(const struct manifest *object, const struct admit_index *index, struct problems *problems)
 {
 	enum kind_id kind = index_kind(object);
+	const struct derivation *derivation = admit_derivation(kind);
 	if (kind == KIND_OTHER)
 		return;
+	if (derivation && !object->decoded) {
+		judge_loose(object, derivation, index, problems);
+		return;
+	}
 	/* Decoded structs are only looked at, so they need not live as long as the problems. */
 	struct arena *arena = arena_create();
 	if (index)

@@ -20,7 +20,7 @@ struct named_queue {
 
 /* Policies of one group are a chain: `next` is the place of the following one + 1. */
 struct linked_policy {
-	const struct manifest *object;
+	size_t place; /* among all manifests */
 	size_t next;
 };
 
@@ -31,6 +31,8 @@ struct repeated {
 
 struct admit_index {
 	const struct manifests *all;
+	struct derived *
+		*derived; /* by place: what was decoded for a verdict on another object; NULL when nobody asked */
 	struct arena *arena;
 	struct interner *objects;      /* kind/namespace/name; the id is the place in `first` */
 	VEC(size_t) first;             /* place among all manifests */
@@ -62,6 +64,17 @@ enum kind_id index_kind(const struct manifest *object)
 {
 	const struct kind_row *row = find_row(object);
 	return row ? row->id : KIND_OTHER;
+}
+
+static const void *decode(const struct admit_index *index, size_t place)
+{
+	const struct manifest *object = &index->all->items[place];
+	static const struct labels none; /* no verdict depends on those of metadata */
+	if (object->decoded)
+		return object->decoded;
+	if (!index->derived[place])
+		index->derived[place] = admit_derivation(index_kind(object))->derive(object->object, &none);
+	return index->derived[place];
 }
 
 size_t index_count(const struct admit_index *index)
@@ -148,8 +161,9 @@ static void add_queue(struct admit_index *index, const struct manifest *object)
 	         ((struct named_queue){.object = object, .name = object->name, .parent_name = parent, .parent = -1}));
 }
 
-static void add_policy(struct admit_index *index, const struct manifest *object)
+static void add_policy(struct admit_index *index, size_t place)
 {
+	const struct manifest *object = &index->all->items[place];
 	const char *target = val_str(val_path(object->object, "spec", "targetRef", "name", NULL), "");
 	struct buffer key = {0};
 	buffer_printf(&key, "%s/%s", namespace_or_default(object->namespace_), *target ? target : object->name);
@@ -157,7 +171,7 @@ static void add_policy(struct admit_index *index, const struct manifest *object)
 	buffer_free(&key);
 	if (id == index->policy_first.count)
 		vec_push(&index->policy_first, 0);
-	vec_push(&index->policies, ((struct linked_policy){object, index->policy_first.items[id]}));
+	vec_push(&index->policies, ((struct linked_policy){place, index->policy_first.items[id]}));
 	index->policy_first.items[id] = index->policies.count;
 }
 
@@ -196,6 +210,7 @@ struct admit_index *admit_index_create(const struct manifests *all)
 {
 	struct admit_index *index = base_calloc(1, sizeof(*index));
 	index->all = all;
+	index->derived = base_calloc(all->count + 1, sizeof(*index->derived));
 	index->arena = arena_create();
 	index->objects = interner_create();
 	index->topology_names = interner_create();
@@ -217,7 +232,7 @@ struct admit_index *admit_index_create(const struct manifests *all)
 		if (kind == KIND_QUEUE)
 			add_queue(index, object);
 		if (kind == KIND_POLICY)
-			add_policy(index, object);
+			add_policy(index, i);
 		index->group_count += kind == KIND_RBG;
 	}
 	link_queues(index);
@@ -236,6 +251,10 @@ void admit_index_destroy(struct admit_index *index)
 	interner_destroy(index->pairs);
 	interner_destroy(index->queue_names);
 	interner_destroy(index->policy_targets);
+	for (size_t i = 0; i < index->all->count; i++)
+		if (index->derived[i])
+			admit_derivation(index_kind(&index->all->items[i]))->destroy(index->derived[i]);
+	free(index->derived);
 	vec_free(&index->policy_first);
 	vec_free(&index->policies);
 	vec_free(&index->first);
@@ -287,14 +306,14 @@ void admit_index_find_groups(struct admit_index *index, admit_find_group *find, 
 	index->find_context = context;
 }
 
-const struct val *index_group(const struct admit_index *index, const char *namespace_, const char *name)
+const struct decoded_rbg *index_group(const struct admit_index *index, const char *namespace_, const char *name)
 {
 	struct buffer key = {0};
 	buffer_printf(&key, "%d/%s/%s", (int)KIND_RBG, namespace_or_default(namespace_), name);
 	uint32_t id = interner_find(index->objects, key.text);
 	buffer_free(&key);
 	if (id != UINT32_MAX)
-		return index->all->items[index->first.items[id]].object;
+		return decode(index, index->first.items[id]);
 	return index->find_group ? index->find_group(index->find_context, namespace_or_default(namespace_), name)
 	                         : NULL;
 }
@@ -304,8 +323,8 @@ bool index_has_groups(const struct admit_index *index)
 	return index->group_count > 0 || index->find_group;
 }
 
-const struct manifest *index_policy(const struct admit_index *index, const char *namespace_, const char *group,
-                                    size_t *at)
+const struct decoded_policy *index_policy(const struct admit_index *index, const char *namespace_, const char *group,
+                                          size_t *at)
 {
 	if (*at == 0) {
 		struct buffer key = {0};
@@ -316,7 +335,7 @@ const struct manifest *index_policy(const struct admit_index *index, const char 
 	} else {
 		*at = index->policies.items[*at - 1].next;
 	}
-	return *at ? index->policies.items[*at - 1].object : NULL;
+	return *at ? decode(index, index->policies.items[*at - 1].place) : NULL;
 }
 
 const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,

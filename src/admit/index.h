@@ -5,6 +5,7 @@
 #include "admit/admit.h"
 #include "admit/clustertopology.h"
 #include "admit/queue.h"
+#include "admit/rbg.h"
 #include "admit/topology.h"
 #include "kinds/kinds.h"
 
@@ -25,11 +26,11 @@ const struct cluster_topology *index_cluster_topology(const struct admit_index *
 /* Whether the objects are all there are, so that what is missing does not exist. */
 bool index_is_cluster(const struct admit_index *index);
 /* The RoleBasedGroup of that name, NULL when there is none. */
-const struct val *index_group(const struct admit_index *index, const char *namespace_, const char *name);
+const struct decoded_rbg *index_group(const struct admit_index *index, const char *namespace_, const char *name);
 bool index_has_groups(const struct admit_index *index);
 /* The CoordinatedPolicies that speak of a group, one per call; *at is 0 before the first. NULL after the last. */
-const struct manifest *index_policy(const struct admit_index *index, const char *namespace_, const char *group,
-                                    size_t *at);
+const struct decoded_policy *index_policy(const struct admit_index *index, const char *namespace_, const char *group,
+                                          size_t *at);
 /* Another Topology than `name` that has `upper` below `lower`; NULL when there is none. */
 const char *index_topology_conflict(const struct admit_index *index, const char *name, const char *upper,
                                     const char *lower);

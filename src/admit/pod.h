@@ -86,9 +86,7 @@ struct node_spec {
 int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *out, struct problems *problems);
 /* What is to be said to the author of a pod: what decoding found, and about one without a node which of its fields do
  * nothing. */
-void pod_judge(const struct val *object, struct arena *arena, struct problems *problems);
-/* The same of one that is decoded already. */
-void pod_judge_decoded(const struct decoded_pod *pod, const struct val *object, struct problems *problems);
+void pod_judge(const struct decoded_pod *pod, const struct val *object, struct problems *problems);
 int node_decode(const struct val *object, struct arena *arena, struct node_spec *out, struct problems *problems);
 
 /* PriorityClass scheduling.k8s.io/v1. */

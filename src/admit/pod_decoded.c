@@ -185,20 +185,9 @@ const struct derivation pod_derivation = {.derive = derive, .destroy = destroy};
 
 /* ---- for the author of a pod ---- */
 
-void pod_judge(const struct val *object, struct arena *arena, struct problems *problems)
+void pod_judge(const struct decoded_pod *pod, const struct val *object, struct problems *problems)
 {
-	struct pod_spec spec;
-	if (pod_decode(object, arena, &spec, problems) == 0 && !spec.node)
-		pod_fields_judge(object, "", problems);
-}
-
-void pod_judge_decoded(const struct decoded_pod *pod, const struct val *object, struct problems *problems)
-{
-	for (size_t i = 0; i < pod->problem_count; i++) {
-		const struct problem *problem = &pod->problems[i];
-		problem_add_cause(problems, problem->severity, problem->cause, problem->path, problem->fix, "%s",
-		                  problem->message);
-	}
+	problems_copy(problems, pod->problems, pod->problem_count);
 	if (pod->usable && !pod->spec.node)
 		pod_fields_judge(object, "", problems);
 }

@@ -102,31 +102,6 @@ void rbg_release(struct rbg_spec *spec)
 	spec->docs[0] = spec->docs[1] = NULL;
 }
 
-static struct derived *derive(const struct val *root, const struct labels *labels)
-{
-	struct arena *arena = arena_create_small();
-	struct decoded_rbg *decoded = arena_new(arena, struct decoded_rbg);
-	(void)labels;
-	decoded->problems.arena = arena;
-	rbg_decode(root, arena, &decoded->spec, &decoded->problems);
-	return &decoded->derived;
-}
-
-static struct derived *derive_revision(const struct val *root, const struct labels *labels)
-{
-	return derive(val_get(root, "data"), labels);
-}
-
-static void destroy(struct derived *derived)
-{
-	struct decoded_rbg *decoded = (struct decoded_rbg *)derived;
-	rbg_release(&decoded->spec);
-	arena_destroy(decoded->problems.arena);
-}
-
-const struct derivation rbg_derivation = {.derive = derive, .destroy = destroy};
-const struct derivation rbg_revision_derivation = {.derive = derive_revision, .destroy = destroy};
-
 int rbg_policy_decode(const struct val *object, struct arena *arena, struct rbg_policy *out, struct problems *problems)
 {
 	static const char *const known[] = {"policies", "targetRef"};

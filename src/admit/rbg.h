@@ -153,6 +153,14 @@ struct rbg_policy {
 
 int rbg_policy_decode(const struct val *object, struct arena *arena, struct rbg_policy *out, struct problems *problems);
 
+struct decoded_policy {
+	struct derived derived;
+	struct rbg_policy policy; /* also with errors: what could be read */
+	struct problems problems;
+};
+
+extern const struct derivation rbg_policy_derivation; /* makes one */
+
 /* ---- RoleBasedGroupSet ---- */
 
 struct rbg_set {
@@ -165,5 +173,13 @@ struct rbg_set {
 
 /* The template itself is judged as the spec of a group. -1 when it has none. */
 int rbg_set_decode(const struct val *object, struct arena *arena, struct rbg_set *out, struct problems *problems);
+
+struct decoded_set {
+	struct derived derived;
+	struct rbg_set set; /* also with errors: what could be read */
+	struct problems problems;
+};
+
+extern const struct derivation rbg_set_derivation; /* makes one */
 
 #endif

@@ -60,17 +60,12 @@ static bool add_policies(struct rbg_spec *spec, const struct admit_index *index,
                          struct arena *arena)
 {
 	size_t at = 0, before = spec->coordination_count;
-	const struct manifest *object;
-	while ((object = index_policy(index, spec->namespace_, spec->name, &at))) {
-		struct problems ignored = {.arena = arena};
-		struct rbg_policy policy;
-		if (except && text_equal(object->name, except))
-			continue;
+	const struct decoded_policy *policy;
+	while ((policy = index_policy(index, spec->namespace_, spec->name, &at)))
 		/* What is wrong with a policy alone is said when the policy is judged. */
-		if (rbg_policy_decode(object->object, arena, &policy, &ignored) == 0)
-			add_coordinations(spec, policy.coordinations, policy.coordination_count,
-			                  arena_printf(arena, "CoordinatedPolicy %s", object->name), arena);
-	}
+		if (policy->problems.errors == 0 && !(except && text_equal(policy->policy.name, except)))
+			add_coordinations(spec, policy->policy.coordinations, policy->policy.coordination_count,
+			                  arena_printf(arena, "CoordinatedPolicy %s", policy->policy.name), arena);
 	return spec->coordination_count > before;
 }
 
@@ -129,23 +124,21 @@ static void judge_templates(const struct val *spec, struct arena *arena, struct 
 void rbg_judge_group(const struct manifest *object, const struct admit_index *index, struct arena *arena,
                      struct problems *problems)
 {
-	struct rbg_spec spec;
-	int verdict = rbg_decode(object->object, arena, &spec, problems);
+	const struct decoded_rbg *group = object->decoded;
+	struct rbg_spec spec = group->spec;
+	problems_copy(problems, group->problems.items, group->problems.count);
 	judge_templates(val_get(object->object, "spec"), arena, problems);
 	judge_layers(spec.coordinations, spec.coordination_count, index, problems);
 	/* The same again with policies; what the group does wrong alone has been said. */
-	if (verdict == 0 && index && add_policies(&spec, index, NULL, arena))
+	if (group->problems.errors == 0 && index && add_policies(&spec, index, NULL, arena))
 		rbg_check_coordinations(&spec, problems);
-	rbg_release(&spec);
 }
 
-static void judge_beside_group(const struct rbg_policy *policy, const struct val *group,
+/* A group that has errors of its own can be put right later; its roles count as they are. */
+static void judge_beside_group(const struct rbg_policy *policy, const struct decoded_rbg *group,
                                const struct admit_index *index, struct arena *arena, struct problems *problems)
 {
-	struct problems ignored = {.arena = arena};
-	struct rbg_spec spec;
-	/* A group that has errors of its own can be put right later; its roles count as they are. */
-	rbg_decode(group, arena, &spec, &ignored);
+	struct rbg_spec spec = group->spec;
 	struct rbg_coordination *own = spec.coordinations;
 	size_t own_count = spec.coordination_count;
 	spec.coordination_count = 0;
@@ -153,24 +146,24 @@ static void judge_beside_group(const struct rbg_policy *policy, const struct val
 	add_policies(&spec, index, policy->name, arena);
 	add_coordinations(&spec, policy->coordinations, policy->coordination_count, NULL, arena);
 	rbg_check_coordinations(&spec, problems);
-	rbg_release(&spec);
 }
 
 void rbg_judge_policy(const struct manifest *object, const struct admit_index *index, struct arena *arena,
                       struct problems *problems)
 {
-	struct rbg_policy policy;
-	int verdict = rbg_policy_decode(object->object, arena, &policy, problems);
-	judge_layers(policy.coordinations, policy.coordination_count, index, problems);
-	if (!index || verdict < 0)
+	const struct decoded_policy *decoded = object->decoded;
+	const struct rbg_policy *policy = &decoded->policy;
+	problems_copy(problems, decoded->problems.items, decoded->problems.count);
+	judge_layers(policy->coordinations, policy->coordination_count, index, problems);
+	if (!index || decoded->problems.errors > 0)
 		return;
-	const struct val *group = index_group(index, policy.namespace_, policy.target);
+	const struct decoded_rbg *group = index_group(index, policy->namespace_, policy->target);
 	if (group)
-		judge_beside_group(&policy, group, index, arena, problems);
+		judge_beside_group(policy, group, index, arena, problems);
 	else if (index_has_groups(index))
 		problem_add(problems, SEVERITY_WARNING, "spec.targetRef.name", "name the group, or create it",
 		            "there is no RoleBasedGroup %s for the policy to act on",
-		            decode_show(problems->arena, policy.target));
+		            decode_show(problems->arena, policy->target));
 }
 
 /* ---- sets ---- */
@@ -195,20 +188,22 @@ void rbg_judge_set(const struct manifest *object, const struct admit_index *inde
                    struct problems *problems)
 {
 	struct problems inner = {.arena = problems->arena};
-	struct rbg_set set;
-	if (rbg_set_decode(object->object, arena, &set, problems) < 0)
+	const struct decoded_set *decoded = object->decoded;
+	const struct rbg_set *set = &decoded->set;
+	problems_copy(problems, decoded->problems.items, decoded->problems.count);
+	if (decoded->problems.errors > 0)
 		return;
-	struct doc *doc = make_member(object, set.template, set.replicas > 0 ? set.replicas - 1 : 0, arena);
+	struct doc *doc = make_member(object, set->template, set->replicas > 0 ? set->replicas - 1 : 0, arena);
 	struct rbg_spec spec;
 	rbg_decode(doc_root(doc), arena, &spec, &inner);
-	judge_templates(set.template, arena, &inner);
+	judge_templates(set->template, arena, &inner);
 	judge_layers(spec.coordinations, spec.coordination_count, index, &inner);
 	rbg_release(&spec);
 	for (size_t i = 0; i < inner.count; i++) {
 		const struct problem *one = &inner.items[i];
 		bool is_inside = strncmp(one->path, "spec", 4) == 0;
 		problem_add(problems, one->severity,
-		            is_inside ? problem_path(problems, "%s%s", set.path, one->path + 4) : one->path, one->fix,
+		            is_inside ? problem_path(problems, "%s%s", set->path, one->path + 4) : one->path, one->fix,
 		            "%s", one->message);
 	}
 	doc_destroy(doc);

@@ -61,9 +61,11 @@ struct store_admission {
 	/* Filled by the callback, when it wants to: */
 	struct doc *replacement;   /* object with defaults; the store takes it. Metadata identity may not change */
 	struct problems *warnings; /* the messages are handed on in store_result; set before the call */
-	/* Called with the object in its last form, before it counts. What is derived from it here is kept with it, and not
-	 * derived again by those who read it. -1 and *error refuses it. */
-	int (*examine)(struct store_admission *admission, struct store_object *object, struct store_error *error);
+	/* Called with `examine_context` and the object in its last form, before it counts. What is derived from it here is
+	 * kept with it, and not derived again by those who read it. -1 and *error refuses it. */
+	int (*examine)(void *context, struct store_admission *admission, struct store_object *object,
+	               struct store_error *error);
+	void *examine_context;
 };
 
 /* NULL and *error when the file cannot be opened, is locked by another process or is not ours. */

@@ -40,6 +40,13 @@ void problem_add_cause(struct problems *problems, enum severity severity, enum p
 	va_end(args);
 }
 
+void problems_copy(struct problems *problems, const struct problem *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		problem_add_cause(problems, items[i].severity, items[i].cause, items[i].path, items[i].fix, "%s",
+		                  items[i].message);
+}
+
 void problem_weigh(struct problems *problems, struct problem *problem, enum severity severity)
 {
 	problems->errors -= problem->severity == SEVERITY_ERROR;

@@ -47,6 +47,8 @@ void problem_add_cause(struct problems *problems, enum severity severity, enum p
 /* The same for errors. */
 void problem_add_error(struct problems *problems, enum problem_cause cause, const char *path, const char *fix,
                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Adds what another collection has. */
+void problems_copy(struct problems *problems, const struct problem *items, size_t count);
 /* Gives a problem another severity. */
 void problem_weigh(struct problems *problems, struct problem *problem, enum severity severity);
 /* A collection in `arena` that begins with the problems of another one, which must outlive it and stays as it is. */

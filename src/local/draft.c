@@ -164,7 +164,8 @@ static int examine(struct draft *draft, struct store_object *object)
 	struct store_admission *admission = &draft->admission;
 	if (!admission->examine)
 		return 0;
-	if (check_verdict(draft, admission->examine(admission, object, &draft->result->error)) < 0)
+	if (check_verdict(draft,
+	                  admission->examine(admission->examine_context, admission, object, &draft->result->error)) < 0)
 		return -1;
 	hand_on_warnings(draft);
 	return 0;

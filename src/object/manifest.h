@@ -15,6 +15,8 @@ struct manifest {
 	/* "" when absent, kind is never; namespace "" for cluster scope. An item of a typed list (PodList) that has no
 	 * apiVersion and kind of its own takes them from the list; use these, not the map. */
 	const char *api_version, *kind, *name, *namespace_;
+	/* What the derivation of its kind made of the object, for one that a store keeps; NULL when nobody asked for that. */
+	const void *decoded;
 };
 
 struct manifests {

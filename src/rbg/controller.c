@@ -11,15 +11,12 @@
 
 /* ---- what leads to a reconcile ---- */
 
+/* "namespace/group", with "/policy" behind it when its policies are meant. */
 static void want_link(void *context, const char *from)
 {
-	char name[512];
-	const char *slash = strchr(from, '/');
-	if (!slash || (size_t)(slash - from) >= sizeof(name))
-		return;
-	memcpy(name, from, (size_t)(slash - from));
-	name[slash - from] = '\0';
-	reconciler_want(context, RBG_KEY_GROUP, name, slash + 1);
+	char namespace_[256], group[256];
+	if (sscanf(from, "%255[^/]/%255[^/]", namespace_, group) == 2)
+		reconciler_want(context, RBG_KEY_GROUP, namespace_, group);
 }
 
 static void want_owner(struct reconciler *reconciler, const struct store_object *object, const char *kind, int key)
@@ -75,53 +72,59 @@ static void note_link(struct rbg_links *links, const struct store_object *object
 	buffer_free(&to);
 }
 
+/* What names profiles and topologies, in the indexes of both: a group, or a policy that speaks of it. They refer on their own, as
+ * one may go while the other stays. */
+static const char *make_link(struct arena *arena, const char *namespace_, const char *group, const char *policy)
+{
+	return arena_printf(arena, "%s/%s%s%s", namespace_, group, policy ? "/" : "", policy ? "policy" : "");
+}
+
+static void want_topology(void *context, const char *name)
+{
+	reconciler_want(context, RBG_KEY_TOPOLOGY, "", name);
+}
+
+static void forget_references(struct rbg_controller *controller, struct reconciler *reconciler, const char *link)
+{
+	rbg_links_forget(controller->topologies, link, want_topology, reconciler);
+	rbg_links_forget(controller->profiles, link, NULL, NULL);
+}
+
+/* The finalizers of ClusterTopologies depend on it. */
+static void note_topologies(struct rbg_controller *controller, struct reconciler *reconciler,
+                            const struct rbg_coordination *all, size_t count, const char *link)
+{
+	for (size_t k = 0; k < count; k++)
+		if (all[k].topology_name) {
+			rbg_links_set(controller->topologies, all[k].topology_name, link, true);
+			want_topology(reconciler, all[k].topology_name);
+		}
+}
+
 /* Profiles that roles name: the group may wait for one. */
-static void note_profiles(struct rbg_controller *controller, const struct rbg_spec *spec, const char *link,
-                          bool present)
+static void note_profiles(struct rbg_controller *controller, const struct rbg_spec *spec, const char *link)
 {
 	const struct val *item;
 	for (size_t r = 0; r < spec->role_count; r++)
 		for (struct val_iter it = val_iter(spec->roles[r].engine_runtimes); val_next(&it, NULL, &item);)
-			rbg_links_set(controller->profiles, val_str(val_get(item, "profileName"), ""), link, present);
-}
-
-/* What a document names: the finalizers of ClusterTopologies depend on it. */
-static void note_references(struct rbg_controller *controller, struct reconciler *reconciler,
-                            const struct store_object *object, bool present, bool is_policy)
-{
-	struct arena *arena = arena_create();
-	struct problems ignored = {.arena = arena};
-	const struct decoded_rbg *group = is_policy ? NULL : store_object_derived(object, &rbg_derivation);
-	struct rbg_policy policy = {0};
-	if (is_policy)
-		rbg_policy_decode(object->root, arena, &policy, &ignored);
-	size_t count = group ? group->spec.coordination_count : policy.coordination_count;
-	const struct rbg_coordination *all = group ? group->spec.coordinations : policy.coordinations;
-	const char *from = arena_printf(arena, "%s/%s", object->namespace_,
-	                                is_policy ? val_str(val_path(object->root, "spec", "targetRef", "name", NULL),
-	                                                    object->name)
-	                                          : object->name);
-	/* Group and policy refer on their own: one may go while the other stays. */
-	const char *link = arena_printf(arena, "%s%s", from, is_policy ? "/policy" : "");
-	for (size_t k = 0; k < count; k++)
-		if (all[k].topology_name) {
-			rbg_links_set(controller->topologies, all[k].topology_name, link, present);
-			reconciler_want(reconciler, RBG_KEY_TOPOLOGY, "", all[k].topology_name);
-		}
-	if (group)
-		note_profiles(controller, &group->spec, link, present);
-	arena_destroy(arena);
+			rbg_links_set(controller->profiles, val_str(val_get(item, "profileName"), ""), link, true);
 }
 
 static void map_group(struct reconciler *reconciler, void *context, const struct store_object *object,
                       const struct store_object *old, bool deleted)
 {
 	struct rbg_controller *controller = context;
-	if (deleted || !same_spec(object, old)) {
-		if (old)
-			note_references(controller, reconciler, old, false, false);
-		note_references(controller, reconciler, object, !deleted, false);
+	struct arena *arena = arena_create();
+	const char *link = make_link(arena, object->namespace_, object->name, NULL);
+	if (deleted || !same_spec(object, old))
+		forget_references(controller, reconciler, link);
+	if (!deleted && !same_spec(object, old)) {
+		const struct decoded_rbg *group = store_object_derived(object, &rbg_derivation);
+		note_topologies(controller, reconciler, group->spec.coordinations, group->spec.coordination_count,
+		                link);
+		note_profiles(controller, &group->spec, link);
 	}
+	arena_destroy(arena);
 	want_owner(reconciler, object, "RoleBasedGroupSet", RBG_KEY_SET);
 	reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, object->name);
 }
@@ -130,17 +133,25 @@ static void map_policy(struct reconciler *reconciler, void *context, const struc
                        const struct store_object *old, bool deleted)
 {
 	struct rbg_controller *controller = context;
+	struct arena *arena = arena_create();
 	const struct store_object *states[] = {old, object};
 	for (int i = 0; i < 2; i++) {
 		if (!states[i])
 			continue;
 		const char *target =
 			val_str(val_path(states[i]->root, "spec", "targetRef", "name", NULL), object->name);
+		const char *link = make_link(arena, object->namespace_, target, object->name);
 		bool present = i == 1 && !deleted;
 		note_link(controller->policies, states[i], target, present);
-		note_references(controller, reconciler, states[i], present, true);
+		forget_references(controller, reconciler, link);
+		if (present) {
+			const struct decoded_policy *decoded = store_object_derived(object, &rbg_policy_derivation);
+			note_topologies(controller, reconciler, decoded->policy.coordinations,
+			                decoded->policy.coordination_count, link);
+		}
 		reconciler_want(reconciler, RBG_KEY_GROUP, object->namespace_, target);
 	}
+	arena_destroy(arena);
 }
 
 static void map_adapter(struct reconciler *reconciler, void *context, const struct store_object *object,

@@ -88,6 +88,23 @@ void rbg_links_set(struct rbg_links *links, const char *to, const char *from, bo
 		drop_target(links, target);
 }
 
+void rbg_links_forget(struct rbg_links *links, const char *from, void (*forgot)(void *context, const char *to),
+                      void *context)
+{
+	struct target *target, *next;
+	HASH_ITER(hh, links->targets, target, next) {
+		struct link *link;
+		HASH_FIND_STR(target->links, from, link);
+		if (!link)
+			continue;
+		drop_link(target, link);
+		if (forgot)
+			forgot(context, target->to);
+		if (!target->links)
+			drop_target(links, target);
+	}
+}
+
 size_t rbg_links_each(const struct rbg_links *links, const char *to, void (*visit)(void *context, const char *from),
                       void *context)
 {

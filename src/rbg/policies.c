@@ -12,22 +12,23 @@ static void add_policy(void *context, const char *name)
 {
 	struct rbg_turn *turn = context;
 	const struct store_object *object = rbg_peek(turn, RBG_GROUP, "coordinatedpolicies", name);
-	struct rbg_policy policy;
 	if (!object)
 		return;
 	/* Values of the policy are read in this turn only, and nothing that is written changes policies. */
-	rbg_policy_decode(object->root, turn->arena, &policy, &turn->problems);
-	if (strcmp(policy.target, turn->object->name) != 0)
+	const struct decoded_policy *decoded = store_object_derived(object, &rbg_policy_derivation);
+	const struct rbg_policy *policy = &decoded->policy;
+	problems_copy(&turn->problems, decoded->problems.items, decoded->problems.count);
+	if (strcmp(policy->target, turn->object->name) != 0)
 		return;
 	struct rbg_spec *spec = &turn->spec;
-	struct rbg_coordination *all =
-		arena_array(turn->arena, struct rbg_coordination, spec->coordination_count + policy.coordination_count);
+	struct rbg_coordination *all = arena_array(turn->arena, struct rbg_coordination,
+	                                           spec->coordination_count + policy->coordination_count);
 	if (spec->coordination_count > 0)
 		memcpy(all, spec->coordinations, spec->coordination_count * sizeof(*all));
-	for (size_t i = 0; i < policy.coordination_count; i++) {
-		all[spec->coordination_count] = policy.coordinations[i];
+	for (size_t i = 0; i < policy->coordination_count; i++) {
+		all[spec->coordination_count] = policy->coordinations[i];
 		all[spec->coordination_count++].path =
-			arena_printf(turn->arena, "CoordinatedPolicy %s: %s", name, policy.coordinations[i].path);
+			arena_printf(turn->arena, "CoordinatedPolicy %s: %s", name, policy->coordinations[i].path);
 	}
 	spec->coordinations = all;
 }

@@ -286,13 +286,14 @@ int rbg_reconcile_set(struct reconcile *turn)
 	const struct store_type *type = store_type_find(turn->store, RBG_GROUP, "rolebasedgroupsets");
 	struct store_object *object = type ? store_peek(turn->store, type, turn->key.namespace_, turn->key.name) : NULL;
 	struct set_turn set = {.turn = turn, .store = turn->store, .arena = turn->arena};
-	struct problems problems = {.arena = turn->arena};
 	struct store_list owned = {0};
 	if (!object || metadata_is_leaving(object->root))
 		return 0;
 	set.object = store_object_retain(object);
-	if (rbg_set_decode(object->root, turn->arena, &set.spec, &problems) < 0) {
-		refuse(&set, &problems);
+	const struct decoded_set *decoded = store_object_derived(object, &rbg_set_derivation);
+	set.spec = decoded->set;
+	if (decoded->problems.errors > 0) {
+		refuse(&set, &decoded->problems);
 	} else {
 		set.hash = hash_template(&set);
 		store_dependents(turn->store, object->uid, store_type_find(turn->store, RBG_GROUP, "rolebasedgroups"),

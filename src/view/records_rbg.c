@@ -104,13 +104,13 @@ void records_write_rbg(struct records_draft *record)
 
 void records_write_policy(struct records_draft *record)
 {
-	struct problems problems = {.arena = record->arena};
-	struct rbg_policy policy;
-	if (rbg_policy_decode(record->root, record->arena, &policy, &problems) < 0) {
+	const struct decoded_policy *decoded = store_object_derived(record->object, &rbg_policy_derivation);
+	const struct rbg_policy *policy = &decoded->policy;
+	if (decoded->problems.errors > 0) {
 		build_put_bool(record->build, record->map, "bad", true);
 		return;
 	}
 	build_put_string(record->build, record->map, "target",
-	                 arena_printf(record->arena, "%s/%s", record->namespace_, policy.target));
-	put_rules(record, policy.coordinations, policy.coordination_count);
+	                 arena_printf(record->arena, "%s/%s", record->namespace_, policy->target));
+	put_rules(record, policy->coordinations, policy->coordination_count);
 }

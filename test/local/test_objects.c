@@ -372,8 +372,10 @@ static void derived_data_of_an_old_version_stays_while_it_is_held(void **state)
 	store_object_release(first);
 }
 
-static int examine(struct store_admission *admission, struct store_object *object, struct store_error *error)
+static int examine(void *context, struct store_admission *admission, struct store_object *object,
+                   struct store_error *error)
 {
+	assert_string_equal(context, "of admission");
 	const struct summary *summary = store_object_derived(object, &summary_derivation);
 	assert_string_equal(val_str(val_path(object->root, "metadata", "uid", NULL), ""), object->uid);
 	assert_string_not_equal(val_str(val_path(object->root, "metadata", "resourceVersion", NULL), ""), "");
@@ -388,6 +390,7 @@ static int admit_later(void *context, struct store_admission *admission, struct 
 {
 	(void)context, (void)error;
 	assert_true(admission->examines);
+	admission->examine_context = "of admission";
 	if (!admission->status)
 		admission->examine = examine;
 	return 0;

@@ -3,7 +3,6 @@
 
 #include "admit/admit.h"
 #include "admit/native.h"
-#include "admit/pod.h"
 #include "admit/podgroup.h"
 #include "kinds/kinds.h"
 #include "kinds/schema.h"
@@ -38,15 +37,20 @@ struct admission *admission_create(void)
 	return admission;
 }
 
-static void forget(struct admission *admission)
+static void drop_lists(struct store_list *lists)
+{
+	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
+		for (size_t at = 0; admit_derivation(context_kinds[i]) && at < lists[i].count; at++)
+			store_object_derived_drop(lists[i].items[at]);
+		store_list_clear(&lists[i]);
+	}
+}
+
+static void drop_index(struct admission *admission)
 {
 	admit_index_destroy(admission->index);
 	admission->index = NULL;
 	manifests_free(&admission->manifests);
-	manifests_init(&admission->manifests);
-	for (size_t i = 0; i < CONTEXT_TYPES; i++)
-		store_list_clear(&admission->lists[i]);
-	memset(admission->lists, 0, sizeof(admission->lists));
 }
 
 static void on_change(void *context)
@@ -97,8 +101,8 @@ void admission_destroy(struct admission *admission)
 		return;
 	for (size_t i = 0; i < CONTEXT_TYPES; i++)
 		store_watch_close(admission->watches[i]);
-	forget(admission);
-	manifests_free(&admission->manifests);
+	drop_index(admission);
+	drop_lists(admission->lists);
 	free(admission);
 }
 
@@ -123,18 +127,34 @@ static void drain(struct store_watch *watch, struct arena *arena)
 		;
 }
 
-static const struct val *find_group(void *context, const char *namespace_, const char *name)
+static const struct decoded_rbg *find_group(void *context, const char *namespace_, const char *name)
 {
 	const struct admission *admission = context;
 	const struct store_type *type = store_type_find(admission->store, KINDS_RBG, "rolebasedgroups");
 	const struct store_object *object = type ? store_peek(admission->store, type, namespace_, name) : NULL;
-	return object ? object->root : NULL;
+	return object ? store_object_derived(object, admit_derivation(KIND_RBG)) : NULL;
+}
+
+/* What is decoded of it is held for as long as the list holds the object. */
+static void add_context(struct admission *admission, enum kind_id kind, struct store_object *object,
+                        struct problems *ignored)
+{
+	const struct derivation *derivation = admit_derivation(kind);
+	const void *decoded = derivation ? store_object_derived_hold(object, derivation) : NULL;
+	size_t before = admission->manifests.count;
+	manifests_add(&admission->manifests, object->root, "", ignored);
+	if (admission->manifests.count > before)
+		admission->manifests.items[before].decoded = decoded;
 }
 
 static void refresh(struct admission *admission, struct arena *arena)
 {
 	struct problems ignored = {.arena = arena};
-	forget(admission);
+	struct store_list before[CONTEXT_TYPES];
+	memcpy(before, admission->lists, sizeof(before));
+	memset(admission->lists, 0, sizeof(admission->lists));
+	drop_index(admission);
+	manifests_init(&admission->manifests);
 	for (size_t i = 0; i < CONTEXT_TYPES; i++) {
 		struct store_list_request request = {
 			.api = find_context(admission->store, i),
@@ -143,8 +163,9 @@ static void refresh(struct admission *admission, struct arena *arena)
 		if (!request.api || store_list(admission->store, &request, &admission->lists[i], arena, NULL))
 			continue;
 		for (size_t at = 0; at < admission->lists[i].count; at++)
-			manifests_add(&admission->manifests, admission->lists[i].items[at]->root, "", &ignored);
+			add_context(admission, context_kinds[i], admission->lists[i].items[at], &ignored);
 	}
+	drop_lists(before); /* only now: what stays is not decoded again */
 	admission->index = admit_index_create(&admission->manifests);
 	admit_index_is_cluster(admission->index);
 	admit_index_find_groups(admission->index, find_group, admission);
@@ -288,30 +309,48 @@ static bool is_new_job(const struct store_admission *request)
 	       strcmp(request->api->type->kind, "Job") == 0;
 }
 
-/* A pod is decoded from what is stored: the scheduler and the dashboard read what was decoded here. */
-static int examine_pod(struct store_admission *request, struct store_object *object, struct store_error *error)
+static struct manifest manifest_of(const struct store_admission *request, const struct val *object)
 {
-	const struct decoded_pod *pod = store_object_derived(object, &pod_derivation);
-	struct problems problems = {.arena = request->arena};
-	pod_judge_decoded(pod, object->root, &problems);
-	hand_on_warnings(request, &problems);
-	return problems.errors ? refuse(request, error, &problems) : 0;
-}
-
-static int check_rules(struct admission *admission, struct store_admission *request, struct store_error *error)
-{
-	struct manifest manifest = {
-		.object = request->object,
+	return (struct manifest){
+		.object = object,
 		.source = "",
 		.api_version = request->api->api_version,
 		.kind = request->api->type->kind,
 		.name = *request->name ? request->name : "generated",
 		.namespace_ = request->namespace_,
 	};
+}
+
+/* The last word: hands on what was found, and refuses when there are errors. */
+static int conclude(struct admission *admission, struct store_admission *request, const struct problems *problems,
+                    struct store_error *error)
+{
+	hand_on_warnings(request, problems);
+	for (size_t i = 0; i < problems->count; i++)
+		admission->missed |=
+			problems->items[i].severity == SEVERITY_ERROR && problems->items[i].cause == PROBLEM_NOT_FOUND;
+	return problems->errors ? refuse(request, error, problems) : 0;
+}
+
+/* Decodes what is stored: controllers, the scheduler and the dashboard read what was decoded here. */
+static int examine(void *context, struct store_admission *request, struct store_object *object,
+                   struct store_error *error)
+{
+	struct admission *admission = context;
+	enum kind_id id = id_of(request->api);
+	struct manifest manifest = manifest_of(request, object->root);
+	struct problems problems = {.arena = request->arena};
+	manifest.decoded = store_object_derived(object, admit_derivation(id));
+	admit_object(&manifest, needs_context(id) ? admission->index : NULL, &problems);
+	return conclude(admission, request, &problems, error);
+}
+
+static int check_rules(struct admission *admission, struct store_admission *request, struct store_error *error)
+{
 	struct problems problems = {.arena = request->arena};
 	request->replacement = defaults_fill(request->api->group, request->api->type->kind, request->object);
-	if (request->replacement)
-		manifest.object = doc_root(request->replacement);
+	struct manifest manifest =
+		manifest_of(request, request->replacement ? doc_root(request->replacement) : request->object);
 	enum kind_id id = id_of(request->api);
 	struct doc *filled = NULL;
 	if (admission->strict && is_new_job(request))
@@ -326,25 +365,22 @@ static int check_rules(struct admission *admission, struct store_admission *requ
 	judge(admission, request, &manifest, &problems);
 	if (!admit_knows(&manifest))
 		return problems.errors ? refuse(request, error, &problems) : 0;
-	bool context = is_context(id);
 	bool needs = needs_context(id);
 	if (needs && admission->stale && admission->store)
 		refresh(admission, request->arena);
 	/* All that is wrong is told at once: what will be refused is decoded here. */
-	if (id == KIND_POD && request->examines && !problems.errors)
-		request->examine = examine_pod;
-	else
+	if (admit_derivation(id) && request->examines && !problems.errors) {
+		request->examine = examine;
+		request->examine_context = admission;
+	} else {
 		admit_object(&manifest, needs ? admission->index : NULL, &problems);
+	}
 	if (admission->as_kai)
 		podgroup_judge_as_kai(&problems, !request->old);
 	check_immutable(request, manifest.object, &problems);
 	/* Written in this turn and not seen by the watches yet. */
-	admission->stale = admission->stale || context;
-	hand_on_warnings(request, &problems);
-	for (size_t i = 0; i < problems.count; i++)
-		admission->missed |=
-			problems.items[i].severity == SEVERITY_ERROR && problems.items[i].cause == PROBLEM_NOT_FOUND;
-	return problems.errors ? refuse(request, error, &problems) : 0;
+	admission->stale = admission->stale || is_context(id);
+	return conclude(admission, request, &problems, error);
 }
 
 int admission_check(void *context, struct store_admission *request, struct store_error *error)
