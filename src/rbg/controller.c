@@ -11,7 +11,7 @@
 
 /* ---- what leads to a reconcile ---- */
 
-/* "namespace/group", with "/policy" behind it when its policies are meant. */
+/* "namespace/group", with "/policy" behind it when a policy of the group is meant. */
 static void want_link(void *context, const char *from)
 {
 	char namespace_[256], group[256];
@@ -76,7 +76,7 @@ static void note_link(struct rbg_links *links, const struct store_object *object
  * one may go while the other stays. */
 static const char *make_link(struct arena *arena, const char *namespace_, const char *group, const char *policy)
 {
-	return arena_printf(arena, "%s/%s%s%s", namespace_, group, policy ? "/" : "", policy ? "policy" : "");
+	return arena_printf(arena, "%s/%s%s%s", namespace_, group, policy ? "/" : "", policy ? policy : "");
 }
 
 static void want_topology(void *context, const char *name)

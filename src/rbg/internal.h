@@ -39,7 +39,7 @@ struct rbg_controller {
 	struct reconciler *reconciler;
 	struct rbg_links *policies;   /* "namespace/group" -> names of policies */
 	struct rbg_links *adapters;   /* "namespace/group" -> names of adapters */
-	struct rbg_links *topologies; /* ClusterTopology -> "namespace/group" */
+	struct rbg_links *topologies; /* ClusterTopology -> "namespace/group[/policy]" */
 	struct rbg_links *profiles;   /* ClusterEngineRuntimeProfile -> "namespace/group" */
 	struct rbg_memos *memos;
 };

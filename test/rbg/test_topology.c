@@ -212,6 +212,33 @@ static void topologies_are_protected(void **state)
 	                 404);
 }
 
+#define POLICY(name, role)                                                                                             \
+	"apiVersion: workloads.x-k8s.io/v1alpha2\nkind: CoordinatedPolicy\nmetadata: {name: " name                     \
+	"}\nspec: {targetRef: {name: llm}, policies: [{name: " name                                                    \
+	", strategy: {rollingDeploy: {roleDeployStep: {" role                                                          \
+	": 2}, deployTopologyConstraint: {topologyLayerName: host}}}}]}\n"
+
+/* Each policy of a group refers to a topology on its own. */
+static void two_policies_refer_to_one_topology(void **state)
+{
+	struct control_fixture *fixture = *state;
+	const char *topologies = "clustertopologies.workloads.x-k8s.io",
+		   *policies = "coordinatedpolicies.workloads.x-k8s.io";
+	control_apply(fixture, LAYERS);
+	assert_int_equal(control_apply(fixture, HEAD "  roles:\n" ROLE("prefill", "4") ROLE("decode", "4")), 201);
+	assert_int_equal(control_apply(fixture, POLICY("one", "prefill")), 201);
+	assert_int_equal(control_apply(fixture, POLICY("two", "decode")), 201);
+	control_run(fixture, 2);
+	assert_code(&fixture->base, fixture_delete(&fixture->base, policies, "default", "one", NULL), 200);
+	control_run(fixture, 2);
+	fixture_delete(&fixture->base, topologies, "", "rbg-cluster-topology", NULL);
+	control_run(fixture, 2);
+	assert_int_equal(fixture_get(&fixture->base, topologies, "", "rbg-cluster-topology"), 200);
+	assert_code(&fixture->base, fixture_delete(&fixture->base, policies, "default", "two", NULL), 200);
+	control_run(fixture, 2);
+	assert_int_equal(fixture_get(&fixture->base, topologies, "", "rbg-cluster-topology"), 404);
+}
+
 /* A wish that is taken back leaves nothing behind in the PodGroups. */
 static void from_require_to_prefer(void **state)
 {
@@ -278,6 +305,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(segments_in_one_domain, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(segments_may_or_must, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(topologies_are_protected, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(two_policies_refer_to_one_topology, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(exclusive_domains, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(from_require_to_prefer, control_setup, control_teardown),
 	};
