@@ -33,28 +33,38 @@ static int code_of(const struct remote_answer *answer)
 	return answer->code && !answer->problem[0] ? answer->code : 504;
 }
 
-void claim_move(struct outgoing *from, struct outgoing *get, const struct remote_answer *answer)
+void claim_keep(struct outgoing *from, struct outgoing *get, const struct store_error *error)
 {
 	if (!from->ticket)
 		return;
-	struct doc *doc = doc_parse_json(answer->body, answer->length, NULL);
-	const char *reason = doc ? val_str(val_get(doc_root(doc), "reason"), "") : "";
 	struct claim *claim = base_calloc(1, sizeof(*claim));
 	*claim = (struct claim){
 		.binding = from->binding,
 		.deletion = strcmp(from->method, "DELETE") == 0,
 		.uid = from->uid,
 		.node = from->node,
-		.code = code_of(answer),
-		.retry_after = answer->retry_after,
-		.reason = base_strdup(reason),
-		.message = base_strdup(remote_answer_message(answer)),
+		.code = error->code,
+		.retry_after = error->retry_after,
+		.reason = base_strdup(error->reason),
+		.message = base_strdup(error->message),
 	};
-	doc_destroy(doc);
 	get->claim = claim;
 	get->ticket = from->ticket;
 	from->ticket = NULL;
 	from->uid = from->node = NULL;
+}
+
+void claim_move(struct outgoing *from, struct outgoing *get, const struct remote_answer *answer)
+{
+	if (!from->ticket)
+		return;
+	struct doc *doc = doc_parse_json(answer->body, answer->length, NULL);
+	claim_keep(from, get,
+	           &(struct store_error){.code = code_of(answer),
+	                                 .reason = doc ? val_str(val_get(doc_root(doc), "reason"), "") : "",
+	                                 .message = remote_answer_message(answer),
+	                                 .retry_after = answer->retry_after});
+	doc_destroy(doc);
 }
 
 void claim_accept(struct outgoing *outgoing)

@@ -170,9 +170,8 @@ void write_forward(void *context, const struct store_request *request, const str
 		outgoing->content_type = patch_type(request->patch);
 	if (request->manager && request->manager[0] && request->verb != STORE_DELETE)
 		add_query(outgoing, request);
-	/* The server has seen it when it has a version. */
-	if (object && !val_str(val_path(object->root, "metadata", "resourceVersion", NULL), NULL))
-		pending_creates_add(assumed, object->uid);
+	if (creates && object)
+		pending_creates_add(outgoing, object->uid);
 	pending_creates_hold(outgoing, object);
 	write_add(assumed, outgoing);
 	/* What the mirror does not show it does not keep either. */

@@ -36,8 +36,10 @@ struct outgoing {
 	struct claim *claim;         /* of a GET: what the ticket asked for and was not given; NULL: nothing */
 	char *uid, *node;            /* with a ticket: of the object that is bound or deleted; where to. NULL: any */
 	enum rank rank;
-	bool foreign;   /* in another version than the mirror's, which looks different */
-	unsigned holds; /* creates that it waits for */
+	bool foreign;                  /* in another version than the mirror's, which looks different */
+	struct pending_create *create; /* what it is to create, or (a GET) was to; NULL: nothing */
+	unsigned holds;                /* creates that it waits for */
+	bool is_moot;                  /* not sent: what it names as its owner, or is about, was not created */
 	unsigned attempts;
 	bool unreachable; /* why it is attempted again: nobody answered */
 	int64_t due;      /* not before */
@@ -56,7 +58,7 @@ struct assumed {
 	bool awaits_node;                          /* bound: what watches say before they know that is older */
 	int64_t awaits_end;                        /* then the server is asked */
 	struct assumed *line_previous, *line_next; /* of those that await it */
-	struct pending_create *create;             /* the server has not created it; NULL: it has */
+	unsigned creates;                          /* that the server has not answered */
 	struct doc *server;                        /* newest state heard of, NULL: none */
 	bool gone;                                 /* newest state heard of: there is none */
 	char *gone_uid;                            /* what a watch said to be gone; NULL: nothing */
@@ -64,9 +66,11 @@ struct assumed {
 	char *key;
 };
 
-/* An object that has an assumed uid. */
+/* An object that has an assumed uid, by which it is found. */
 struct pending_create {
+	struct assumed *about;
 	char *uid;
+	bool may_be_ours;               /* what the server has of that name: it was sent and not refused */
 	VEC(struct outgoing *) waiting; /* they name it */
 	UT_hash_handle hh;
 };
@@ -186,15 +190,20 @@ void write_forward(void *context, const struct store_request *request, const str
                    struct store_ticket *ticket);
 
 /* ---- pending_creates.c ---- */
-void pending_creates_add(struct assumed *assumed, const char *uid);
+/* The write creates the object, which has this uid in the mirror. */
+void pending_creates_add(struct outgoing *outgoing, const char *uid);
 /* Makes the write wait for what the object names. */
 void pending_creates_hold(struct outgoing *outgoing, const struct store_object *object);
-/* The server created it with this uid, or ("") it did not. */
-void pending_creates_end(struct assumed *assumed, const char *uid);
+/* The create went out, and is not known to be refused. */
+void pending_creates_sent(const struct outgoing *outgoing);
+/* The server has something of that name with this uid, or ("") nothing. False: not what was to be created. */
+bool pending_creates_end(struct outgoing *outgoing, const char *uid);
 void pending_creates_free(struct remote *remote);
 
 /* ---- claim.c: who waits for the answer to a write ---- */
-/* Remembers what an answer that is no success said to the write; takes its ticket over into the GET. */
+/* Remembers why the write is not accepted; takes its ticket over into the GET. */
+void claim_keep(struct outgoing *from, struct outgoing *get, const struct store_error *error);
+/* The same, of an answer that is no success. */
 void claim_move(struct outgoing *from, struct outgoing *get, const struct remote_answer *answer);
 /* The write was accepted. No-op without a ticket. */
 void claim_accept(struct outgoing *outgoing);

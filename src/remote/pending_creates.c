@@ -1,6 +1,7 @@
 /* Owns objects that the server has not created yet. Only the server gives out uids, so what we create has an assumed one
  * until the answer comes. Writes that name it (children with their owner, events) wait for the answer and then go out
- * with the real uid, and the mirror's objects that name it are corrected at the same moment. */
+ * with the real uid, and the mirror's objects that name it are corrected at the same moment. Where it was not created,
+ * children are not sent: with an owner that does not exist they would be nobody's, until garbage collection takes them. */
 #include "remote/internal.h"
 
 #include "object/build.h"
@@ -15,23 +16,20 @@ static struct pending_create *find(const struct remote *remote, const char *uid)
 	return found;
 }
 
-void pending_creates_add(struct assumed *assumed, const char *uid)
+void pending_creates_add(struct outgoing *outgoing, const char *uid)
 {
-	/* What the server has of that name may be a predecessor. */
-	const char *known =
-		assumed->server ? val_str(val_path(doc_root(assumed->server), "metadata", "uid", NULL), "") : "";
-	if (assumed->create || !uid[0] || strcmp(known, uid) == 0)
-		return;
 	struct pending_create *create = base_calloc(1, sizeof(*create));
+	create->about = outgoing->about;
 	create->uid = base_strdup(uid);
-	assumed->create = create;
-	HASH_ADD_KEYPTR(hh, assumed->remote->pending_creates, create->uid, strlen(create->uid), create);
+	create->about->creates++;
+	outgoing->create = create;
+	HASH_ADD_KEYPTR(hh, create->about->remote->pending_creates, create->uid, strlen(create->uid), create);
 }
 
 static void wait_for(struct remote *remote, struct outgoing *outgoing, const char *uid)
 {
 	struct pending_create *create = find(remote, uid);
-	if (!create || create == outgoing->about->create)
+	if (!create || create->about == outgoing->about)
 		return;
 	vec_push(&create->waiting, outgoing);
 	outgoing->holds++;
@@ -105,17 +103,40 @@ static void correct(struct remote *remote, const struct store_object *object, co
 
 /* The object itself too: more writes of it may be on their way, and until they are answered the mirror shows what is
  * assumed. */
-static void correct_mirror(const struct assumed *assumed, const char *from, const char *to)
+static void correct_all(struct assumed *assumed, const char *from, const char *to)
 {
 	struct remote *remote = assumed->remote;
 	struct store_list list;
 	const struct store_object *own = store_peek(remote->store, assumed->type, assumed->namespace_, assumed->name);
+	for (struct outgoing *outgoing = assumed->first; outgoing; outgoing = outgoing->next)
+		correct_request(outgoing, from, to);
 	if (own)
 		correct(remote, own, from, to);
 	store_dependents(remote->store, from, NULL, &list);
 	for (size_t i = 0; i < list.count; i++)
 		correct(remote, list.items[i], from, to);
 	store_list_clear(&list);
+}
+
+/* What waits is not sent either. Events tell of it all the same, and what is to go may go. */
+static void give_up(struct outgoing *outgoing)
+{
+	bool changes = strcmp(outgoing->method, "GET") != 0 && strcmp(outgoing->method, "DELETE") != 0;
+	outgoing->is_moot = changes && outgoing->rank != RANK_LAST;
+	if (outgoing->is_moot)
+		pending_creates_end(outgoing, "");
+}
+
+/* It was not created: the mirror does not show it any more, and what was to follow was decided about that. */
+static void take_back(struct assumed *assumed, const char *uid)
+{
+	struct store *store = assumed->remote->store;
+	const struct store_object *own = store_peek(store, assumed->type, assumed->namespace_, assumed->name);
+	if (!own || strcmp(own->uid, uid) != 0)
+		return;
+	for (struct outgoing *outgoing = assumed->first; outgoing; outgoing = outgoing->next)
+		give_up(outgoing);
+	store_mirror_remove(store, assumed->type, assumed->namespace_, assumed->name);
 }
 
 static void forget(struct remote *remote, struct pending_create *create)
@@ -126,27 +147,36 @@ static void forget(struct remote *remote, struct pending_create *create)
 	free(create);
 }
 
-void pending_creates_end(struct assumed *assumed, const char *uid)
+void pending_creates_sent(const struct outgoing *outgoing)
 {
-	struct pending_create *create = assumed->create;
-	struct remote *remote = assumed->remote;
+	if (outgoing->create)
+		outgoing->create->may_be_ours = true;
+}
+
+bool pending_creates_end(struct outgoing *outgoing, const char *uid)
+{
+	struct pending_create *create = outgoing->create;
 	if (!create)
-		return;
-	assumed->create = NULL;
-	if (uid[0]) {
-		for (struct outgoing *own = assumed->first; own; own = own->next)
-			correct_request(own, create->uid, uid);
-		correct_mirror(assumed, create->uid, uid);
-	}
-	/* Without an owner they go out as they are: the server's garbage collection knows what to do with them. */
+		return true;
+	struct assumed *assumed = create->about;
+	bool is_ours = uid[0] && create->may_be_ours;
+	outgoing->create = NULL;
+	assumed->creates--;
+	if (is_ours)
+		correct_all(assumed, create->uid, uid);
+	else
+		take_back(assumed, create->uid);
 	for (size_t i = 0; i < create->waiting.count; i++) {
-		struct outgoing *outgoing = create->waiting.items[i];
-		if (uid[0])
-			correct_request(outgoing, create->uid, uid);
-		if (--outgoing->holds == 0)
-			write_advance(outgoing->about);
+		struct outgoing *waiting = create->waiting.items[i];
+		if (is_ours)
+			correct_request(waiting, create->uid, uid);
+		else
+			give_up(waiting);
+		if (--waiting->holds == 0)
+			write_advance(waiting->about);
 	}
-	forget(remote, create);
+	forget(assumed->remote, create);
+	return is_ours;
 }
 
 void pending_creates_free(struct remote *remote)

@@ -50,6 +50,7 @@ struct assumed *write_about(struct remote *remote, const struct store_type *type
 
 static void outgoing_free(struct outgoing *outgoing)
 {
+	pending_creates_end(outgoing, "");
 	outgoing->about->remote->courtesies -= outgoing->rank == RANK_LAST;
 	claim_free(outgoing);
 	free(outgoing->path);
@@ -79,7 +80,6 @@ static void await_node(struct assumed *assumed)
 
 static void forget(struct assumed *assumed)
 {
-	pending_creates_end(assumed, "");
 	stop_awaiting(assumed);
 	HASH_DEL(assumed->remote->assumed, assumed);
 	doc_destroy(assumed->server);
@@ -203,7 +203,7 @@ static bool is_about_another(const struct remote *remote, const struct assumed *
 	const struct store_object *known = store_peek(remote->store, type, namespace_, name);
 	if (assumed && assumed->server)
 		return strcmp(uid_of(doc_root(assumed->server)), uid) != 0;
-	if (assumed && assumed->create)
+	if (assumed && assumed->creates > 0)
 		return true;
 	return known && known->uid[0] && strcmp(known->uid, uid) != 0;
 }
@@ -251,6 +251,27 @@ void write_feed(struct remote *remote, const struct store_type *type, const char
 
 /* ---- sending ---- */
 
+static struct outgoing *make_get(struct assumed *assumed)
+{
+	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
+	outgoing->about = assumed;
+	outgoing->method = "GET";
+	outgoing->path = write_path(assumed, follow_api(assumed->remote, assumed->type), NULL, false);
+	return outgoing;
+}
+
+/* As if the server had refused it: it is asked what it has, and whoever decided the write decides anew. */
+static struct outgoing *ask_instead(struct outgoing *outgoing)
+{
+	struct outgoing *get = make_get(outgoing->about);
+	claim_keep(outgoing, get,
+	           &(struct store_error){.code = 409,
+	                                 .reason = "Conflict",
+	                                 .message = "what it is about, or names as its owner, could not be created"});
+	outgoing_free(outgoing);
+	return get;
+}
+
 /* The next write of the object, when none is on its way. */
 void write_advance(struct assumed *assumed)
 {
@@ -260,6 +281,8 @@ void write_advance(struct assumed *assumed)
 	assumed->first = outgoing->next;
 	if (!assumed->first)
 		assumed->last = NULL;
+	if (outgoing->is_moot)
+		outgoing = ask_instead(outgoing);
 	assumed->current = outgoing;
 	ranks_add(assumed->remote, outgoing);
 }
@@ -299,7 +322,7 @@ static void write_add_first(struct assumed *assumed, struct outgoing *outgoing)
 void write_add(struct assumed *assumed, struct outgoing *outgoing)
 {
 	/* A binding overtakes what is told about the pod, if the server has the pod: nothing of it depends on that. */
-	if (outgoing->binding && !assumed->create) {
+	if (outgoing->binding && assumed->creates == 0) {
 		write_add_first(assumed, outgoing);
 		return;
 	}
@@ -325,32 +348,39 @@ char *write_path(const struct assumed *assumed, const struct store_api *api, con
 	return path.text;
 }
 
-static struct outgoing *make_get(const struct assumed *assumed)
+/* The answer to the GET says what became of what the write was to create. */
+static void hand_create(struct outgoing *from, struct outgoing *get)
 {
-	struct outgoing *outgoing = base_calloc(1, sizeof(*outgoing));
-	outgoing->method = "GET";
-	outgoing->path = write_path(assumed, follow_api(assumed->remote, assumed->type), NULL, false);
-	return outgoing;
+	get->create = from->create;
+	from->create = NULL;
 }
 
-/* Asks for the object itself. */
-static void refresh(struct assumed *assumed)
+/* Asks for the object itself, after the answer to `answered` (NULL: none) did not tell. */
+static void refresh(struct assumed *assumed, struct outgoing *answered)
 {
-	if (assumed->followed)
-		write_add(assumed, make_get(assumed));
+	if (!assumed->followed)
+		return;
+	struct outgoing *get = make_get(assumed);
+	if (answered)
+		hand_create(answered, get);
+	/* Whether it was created decides about all that follow. */
+	if (get->create)
+		write_add_first(assumed, get);
+	else
+		write_add(assumed, get);
 }
 
 /* After a refusal only asking is sure. Whoever decided the write decides anew when the answer is seen; a pause keeps what
  * is refused again and again from being sent without end. */
-static void refresh_later(struct assumed *assumed, int64_t pause, const struct outgoing *refused)
+static void refresh_later(struct assumed *assumed, int64_t pause, struct outgoing *refused)
 {
 	struct remote *remote = assumed->remote;
 	if (pause == 0 || assumed->first || assumed->current) {
-		refresh(assumed);
+		refresh(assumed, refused);
 		return;
 	}
 	struct outgoing *outgoing = make_get(assumed);
-	outgoing->about = assumed;
+	hand_create(refused, outgoing);
 	outgoing->due = clock_now(remote->clock) + pause;
 	outgoing->refused = print_refused(refused);
 	assumed->current = outgoing;
@@ -360,6 +390,8 @@ static void refresh_later(struct assumed *assumed, int64_t pause, const struct o
 static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
 {
 	struct remote *remote = outgoing->about->remote;
+	if (answer->code != 429 && strcmp(outgoing->method, "GET") != 0)
+		pending_creates_sent(outgoing);
 	int64_t pause = remote_pause(remote, PAUSE_FIRST, outgoing->attempts, PAUSE_LONGEST);
 	int64_t asked = remote_asked_pause(answer);
 	outgoing->due = clock_now(remote->clock) + (asked > pause ? asked : pause);
@@ -382,15 +414,6 @@ static void refused(struct outgoing *outgoing, const struct remote_answer *answe
 	          outgoing->method, "path", outgoing->path, "error", remote_answer_message(answer), NULL);
 }
 
-/* Writes of one name go out one after the other: while its creation waits, answers are about a predecessor. */
-static bool is_to_be_created(const struct assumed *assumed)
-{
-	for (const struct outgoing *own = assumed->first; own; own = own->next)
-		if (strcmp(own->method, "POST") == 0 && !own->terse)
-			return true;
-	return false;
-}
-
 /* An answer as the mirror keeps it. */
 static struct doc *trimmed(const struct assumed *assumed, const struct val *root)
 {
@@ -409,8 +432,10 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	bool refused = outgoing->claim && !claim_settle(outgoing, root, object);
 	if (!outgoing->claim)
 		claim_accept(outgoing);
-	if (object && !is_to_be_created(assumed))
-		pending_creates_end(assumed, uid_of(root));
+	if (strcmp(outgoing->method, "GET") != 0)
+		pending_creates_sent(outgoing);
+	if (object)
+		refused |= !pending_creates_end(outgoing, uid_of(root));
 	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
 		if (assumed->followed)
 			tombstone_add(assumed->remote, assumed->type,
@@ -418,7 +443,7 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 		hear(assumed, NULL);
 	} else if ((object && outgoing->foreign) || (!object && !outgoing->terse)) {
 		/* Another version of the type, in another form, or nothing sensible: the mirror's own has to be asked for. */
-		refresh(assumed);
+		refresh(assumed, outgoing);
 	} else if (object) {
 		hear(assumed, trimmed(assumed, root));
 		/* Other writes of the object may be on their way; their answers bring what they change. Whoever hears of a
@@ -446,6 +471,7 @@ static void ask_after_refusal(struct outgoing *outgoing, const struct remote_ans
 	if (outgoing->ticket) {
 		struct outgoing *get = make_get(assumed);
 		claim_move(outgoing, get, answer);
+		hand_create(outgoing, get);
 		write_add_first(assumed, get);
 	} else if (assumed->followed) {
 		refresh_later(assumed, refused_pause(remote, outgoing, usual), outgoing);
@@ -477,8 +503,7 @@ static void on_answer(void *context, const struct remote_answer *answer)
 		take_object(outgoing, answer);
 	else if (read && answer->code == 404) {
 		claim_settle(outgoing, NULL, true);
-		if (!is_to_be_created(assumed))
-			pending_creates_end(assumed, "");
+		pending_creates_end(outgoing, "");
 		hear(assumed, NULL);
 	} else if (!read) {
 		refused(outgoing, answer);
@@ -513,7 +538,7 @@ static int64_t ask_for_nodes(struct remote *remote)
 	while (remote->awaiting && remote->awaiting->awaits_end <= remote->now) {
 		struct assumed *assumed = remote->awaiting;
 		stop_awaiting(assumed);
-		refresh(assumed);
+		refresh(assumed, NULL);
 	}
 	return remote->awaiting ? remote->awaiting->awaits_end : INT64_MAX;
 }
@@ -559,18 +584,16 @@ void write_end(struct remote *remote)
 		told_free(&remote->told[i]);
 	struct assumed *assumed, *after;
 	tombstones_free(remote);
+	pending_creates_free(remote);
 	HASH_ITER(hh, remote->assumed, assumed, after) {
-		if (assumed->current)
-			outgoing_free(assumed->current);
-		for (struct outgoing *at = assumed->first, *next; at; at = next) {
-			next = at->next;
+		/* The current one first. */
+		for (struct outgoing *at = assumed->current ? assumed->current : assumed->first, *next; at; at = next) {
+			next = at == assumed->current ? assumed->first : at->next;
+			at->create = NULL;
 			outgoing_free(at);
 		}
 		assumed->first = NULL;
-		if (assumed->create)
-			assumed->create->waiting.count = 0; /* they are freed here too */
 		forget(assumed);
 	}
-	pending_creates_free(remote);
 	refused_free(remote);
 }

@@ -182,10 +182,7 @@ def live_with_groups(installed, replica):
     """Groups of roles that grow, change, shrink and lose a role, a set of them, an adapter."""
     plane = installed.plane
     plane.kubectl("apply", "-f", "-", text=example("rbg-topology.yaml"))
-    # Not awaited: the second batch. Where a first write was refused it may stay gated, or be made again and stay so.
-    wait_until("the first batch of pairs runs", lambda: len([item for item in installed.get("pods")["items"] if item["metadata"][
-        "name"].startswith("pairs-") and item.get("status", {}).get("phase") == "Running"]) >= 6, replica)
-    print("skipped the second batch of pairs in the life of every right: it may stay gated after a refused write, which is not cured")
+    wait_until("both batches of pairs run", running(installed, "pairs-", 12), replica)
     plane.kubectl("delete", "rbg", "pairs")
     installed.create({"apiVersion": f"{WORKLOADS}/v1alpha2", "kind": "CoordinatedPolicy",
                       "metadata": {"name": "nobody", "namespace": "default"}, "spec": {"policies": [{

@@ -311,7 +311,7 @@ static void an_heir_is_not_its_predecessor(void **state)
 	assert_true(remote_settled(fixture->remote));
 }
 
-/* It is there already, by our own hand before the connection broke or by another's. */
+/* It is there already, by our own hand before the connection broke. */
 static void a_birth_that_happened_before(void **state)
 {
 	struct remote_fixture *fixture = *state;
@@ -330,6 +330,57 @@ static void a_birth_that_happened_before(void **state)
 	assert_non_null(
 		strstr(fake_server_request(fixture->fake, "POST", 2)->body, "00000000-0000-0000-0000-000000000097"));
 	assert_pods(fixture, "a:11 child:");
+}
+
+/* A child with an owner that does not exist would be nobody's: neither it nor its own children are sent, and nobody sees
+ * what was not created. */
+static void without_its_owner_no_child_is_sent(void **state)
+{
+	struct remote_fixture *fixture = *state;
+	char child[1024], grandchild[1024];
+	remote_fixture_start_empty(fixture);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
+	snprintf(child, sizeof(child), OWNED, uid_of(fixture, "a"));
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", child), 201);
+	snprintf(grandchild, sizeof(grandchild),
+	         "{'metadata':{'name':'grandchild','ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'child',"
+	         "'uid':'%s'}]},'spec':{'containers':[{'name':'c','image':'i'}]}}",
+	         uid_of(fixture, "child"));
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", grandchild), 201);
+	assert_code(&fixture->base,
+	            fixture_merge_status(&fixture->base, "pods", "default", "a", "{'status':{'phase':'Running'}}"),
+	            200);
+	fake_server_on(fixture->fake, "POST", 409, "", "{'kind':'Status','code':409,'reason':'Conflict'}");
+	remote_fixture_await(fixture, "GET " PODS "/a", 1);
+	fake_server_answer(fixture->fake, "GET " PODS "/a", 404, "", "{'kind':'Status','code':404}");
+	fake_server_always(fixture->fake, "GET " PODS "/", 404, "", "{'kind':'Status','code':404}");
+	remote_fixture_await(fixture, "GET " PODS "/child", 1);
+	remote_fixture_await(fixture, "GET " PODS "/grandchild", 1);
+	assert_pods(fixture, "");
+	remote_fixture_await(fixture, "GET " PODS "/a", 2); /* in place of the status */
+	remote_fixture_move(fixture);
+	assert_pods(fixture, "");
+	assert_true(remote_settled(fixture->remote));
+	assert_int_equal(fake_server_count(fixture->fake, "POST"), 1);
+	assert_int_equal(fake_server_count(fixture->fake, "PATCH"), 0);
+}
+
+/* Somebody else's object has the name of the owner: the child is not given to that. */
+static void nor_with_the_owner_of_another(void **state)
+{
+	struct remote_fixture *fixture = *state;
+	char child[1024];
+	remote_fixture_start_empty(fixture);
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", BODY), 201);
+	snprintf(child, sizeof(child), OWNED, uid_of(fixture, "a"));
+	assert_code(&fixture->base, fixture_create(&fixture->base, "pods", "default", child), 201);
+	fake_server_on(fixture->fake, "POST", 409, "", "{'kind':'Status','code':409,'reason':'AlreadyExists'}");
+	fake_server_on(fixture->fake, "GET " PODS "/a", 200, "", remote_fixture_plain_pod("a", 11));
+	fake_server_on(fixture->fake, "GET " PODS "/child", 404, "", "{'kind':'Status','code':404}");
+	remote_fixture_await(fixture, "GET " PODS "/child", 1);
+	remote_fixture_move(fixture);
+	assert_pods(fixture, "a:11");
+	assert_int_equal(fake_server_count(fixture->fake, "POST"), 1);
 }
 
 /* A success that says nothing sensible is asked about: children with a made-up uid would be collected as garbage. */
@@ -393,6 +444,8 @@ int main(void)
 		ON_KIT(the_event_of_a_birth_may_come_after_the_answer),
 		ON_KIT(an_heir_is_not_its_predecessor),
 		ON_KIT(a_birth_that_happened_before),
+		ON_KIT(without_its_owner_no_child_is_sent),
+		ON_KIT(nor_with_the_owner_of_another),
 		ON_KIT(an_answer_that_cannot_be_read_is_asked_about),
 		ON_KIT(a_binding_is_assumed_until_the_watch_knows),
 	};
