@@ -3,23 +3,50 @@
 
 #include <string.h>
 
+struct table {
+	const struct kind_row *rows;
+	const size_t *count;
+};
+
+static const struct table tables[] = {
+	{kinds_core, &kinds_core_count},
+	{kinds_workloads, &kinds_workloads_count},
+	{kinds_platoon, &kinds_platoon_count},
+	{kinds_more, &kinds_more_count},
+};
+#define TABLES (sizeof(tables) / sizeof(*tables))
+
 const struct kind_row *kinds_row(size_t number)
 {
-	const struct {
-		const struct kind_row *rows;
-		size_t count;
-	} tables[] = {
-		{kinds_core, kinds_core_count},
-		{kinds_workloads, kinds_workloads_count},
-		{kinds_platoon, kinds_platoon_count},
-		{kinds_more, kinds_more_count},
-	};
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		if (number < tables[i].count)
+	for (size_t i = 0; i < TABLES; i++) {
+		if (number < *tables[i].count)
 			return &tables[i].rows[number];
-		number -= tables[i].count;
+		number -= *tables[i].count;
 	}
 	return NULL;
+}
+
+/* A walk over all rows, in their order. */
+struct walk {
+	const struct kind_row *at, *end;
+	size_t table;
+};
+
+static const struct kind_row *walk_next(struct walk *walk)
+{
+	while (walk->at == walk->end) {
+		if (walk->table == TABLES)
+			return NULL;
+		const struct table *table = &tables[walk->table++];
+		walk->at = table->rows;
+		walk->end = table->rows + *table->count;
+	}
+	return walk->at++;
+}
+
+static inline bool is_same(const char *a, const char *b)
+{
+	return *a == *b && strcmp(a, b) == 0;
 }
 
 /* Whether it is "apps/v1" for "apps", or "v1" for "". */
@@ -33,18 +60,19 @@ static bool is_version_of(const char *api_version, const char *group)
 
 const struct kind_row *kinds_find(const char *api_version, const char *kind)
 {
+	struct walk walk = {0};
 	const struct kind_row *row;
-	for (size_t i = 0; (row = kinds_row(i)); i++)
-		if (strcmp(row->kind, kind) == 0 && is_version_of(api_version, row->group))
-			return row;
-	return NULL;
+	while ((row = walk_next(&walk)) && !(is_same(row->kind, kind) && is_version_of(api_version, row->group)))
+		;
+	return row;
 }
 
 const struct kind_row *kinds_of_id(enum kind_id id)
 {
+	struct walk walk = {0};
 	const struct kind_row *row;
-	for (size_t i = 0; (row = kinds_row(i)) && row->id != id;)
-		i++;
+	while ((row = walk_next(&walk)) && row->id != id)
+		;
 	return row;
 }
 
@@ -62,11 +90,11 @@ bool kinds_has_version(const struct kind_row *row, const char *api_version)
 
 const struct kind_row *kinds_resource(const char *group, const char *resource)
 {
+	struct walk walk = {0};
 	const struct kind_row *row;
-	for (size_t i = 0; (row = kinds_row(i)); i++)
-		if (strcmp(row->resource, resource) == 0 && strcmp(row->group, group) == 0)
-			return row;
-	return NULL;
+	while ((row = walk_next(&walk)) && !(is_same(row->resource, resource) && is_same(row->group, group)))
+		;
+	return row;
 }
 
 const struct kind_row *kinds_named(const char *name)
