@@ -222,7 +222,16 @@ bool text_is_utf8(const char *text, size_t length)
 {
 	uint32_t codepoint;
 	for (size_t at = 0; at < length;) {
-		if ((signed char)text[at] > 0) { /* ASCII, nearly all of most texts */
+		uint64_t eight;
+		if (at + sizeof(eight) <= length) {
+			/* ASCII, nearly all of most texts: no byte has its highest bit, nor loses it when 1 is taken. */
+			memcpy(&eight, text + at, sizeof(eight));
+			if (((eight | (eight - UINT64_C(0x0101010101010101))) & UINT64_C(0x8080808080808080)) == 0) {
+				at += sizeof(eight);
+				continue;
+			}
+		}
+		if ((signed char)text[at] > 0) {
 			at++;
 			continue;
 		}

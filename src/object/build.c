@@ -67,14 +67,12 @@ struct node *build_list(struct build *build)
 /* Bytes that are not UTF-8 (an argument of a command line, a file name) become U+FFFD: JSON cannot hold them. */
 static yyjson_mut_val *string_value(struct build *build, const char *text)
 {
-	size_t length = strlen(text), at = 0;
+	size_t length = strlen(text);
 	uint32_t codepoint;
-	for (size_t size; at < length && (size = text_utf8(text + at, length - at, &codepoint)) > 0;)
-		at += size;
-	if (at == length)
+	if (text_is_utf8(text, length))
 		return yyjson_mut_strncpy(build->json, text, length);
 	struct buffer clean = {0};
-	for (at = 0; at < length;) {
+	for (size_t at = 0; at < length;) {
 		size_t size = text_utf8(text + at, length - at, &codepoint);
 		if (size)
 			buffer_append(&clean, text + at, size);

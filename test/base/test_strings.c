@@ -134,6 +134,21 @@ static void utf8(void **state)
 	             {"a\xf0\x9f\x98\x80", 5, true}};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_int_equal(text_is_utf8(texts[i].bytes, texts[i].length), texts[i].good);
+	/* Several bytes are looked at in one go: one bad byte is found wherever it stands, a good character too. */
+	for (size_t at = 0; at < 20; at++) {
+		static const struct {
+			const char *bytes;
+			size_t length;
+			bool good;
+		} inside[] = {{"", 1, false},    {"\x80", 1, false}, {"\xff", 1, false},
+		              {"\x7f", 1, true}, {"\x01", 1, true},  {"\xc3\xb6", 2, true}};
+		for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+			char text[21] = "abcdefghijklmnopqrst";
+			size_t length = inside[i].length < 20 - at ? inside[i].length : 20 - at;
+			memcpy(text + at, inside[i].bytes, length);
+			assert_int_equal(text_is_utf8(text, 20), inside[i].good && length == inside[i].length);
+		}
+	}
 }
 
 int main(void)
