@@ -150,6 +150,11 @@ static void read_annotations(const struct decode *decode, const struct val *obje
 	if (mode && out->disruption == DISRUPT_USUAL)
 		decode_warning(decode, PATH_KEY(path, KINDS_DISRUPTION), "write all or single",
 		               "%s is no disruption mode and is ignored", decode_show(decode->problems->arena, mode));
+	const char *whole = val_str(val_get(annotations, KINDS_STARTS_WHOLE), NULL);
+	out->starts_whole = text_equal(whole, "true");
+	if (whole && !out->starts_whole && !text_equal(whole, "false"))
+		decode_warning(decode, PATH_KEY(path, KINDS_STARTS_WHOLE), "write true or false", "%s is ignored",
+		               decode_show(decode->problems->arena, whole));
 	out->never_preempts = text_equal(policy, "Never");
 	if (policy && !out->never_preempts)
 		decode_warning(decode, PATH_KEY(path, KINDS_PREEMPTION), "write Never, or remove it", "%s is ignored",

@@ -41,6 +41,7 @@ struct podgroup {
 	int64_t staleness_grace_ns, preemption_delay_ns;
 	enum { DISRUPT_USUAL, DISRUPT_WHOLE, DISRUPT_SINGLE } disruption; /* KINDS_DISRUPTION */
 	bool never_preempts;                                              /* KINDS_PREEMPTION */
+	bool starts_whole;                                                /* KINDS_STARTS_WHOLE */
 	struct tree_node *tree;
 	size_t tree_count;
 	int *leaves; /* indices of the named leaves, sorted by name */

@@ -1,5 +1,6 @@
 /* The size that a workload declares, as an annotation of its PodGroup: a scheduler that sees the first pods of it learns how
- * many are to come. It is written only where it says more than the minimums do, and where some level confines the pods. */
+ * many are to come. It is written only where it says more than the minimums do, and where some level confines the pods; always for
+ * those that start whole, whose minimums change on the way. */
 #include "group/internal.h"
 
 #include "object/build.h"
@@ -84,7 +85,7 @@ static const char *write_map(const struct group_result *result, struct arena *ar
 
 const char *group_expected_text(const struct group_result *result, const struct val *stored, struct arena *arena)
 {
-	if (!is_confined(result, stored) || !says_more(result, arena))
+	if (!result->starts_whole && (!is_confined(result, stored) || !says_more(result, arena)))
 		return NULL;
 	return result->subgroup_count ? write_map(result, arena) : arena_printf(arena, "%d", result->expected);
 }

@@ -182,6 +182,7 @@ struct group_result {
 	int min_member;    /* GROUP_UNSET when there are subgroups */
 	int min_sub_group; /* GROUP_UNSET = all */
 	int expected;      /* as of a subgroup */
+	bool starts_whole; /* what comes first is of use only where all expected pods have room: KINDS_STARTS_WHOLE */
 	struct group_subgroup *subgroups;
 	size_t subgroup_count;
 	/* It is the group of this one pod, and says nothing but queue, priority class and preemptibility. */

@@ -35,6 +35,28 @@ static bool read_size(struct grouping *grouping, struct set *set)
 	return false;
 }
 
+/* Whether what the one pod asks of a node is what the other does, as far as templates say. */
+static bool ask_alike(const struct val *a, const struct val *b)
+{
+	static const char *const about_nodes[] = {"nodeSelector", "affinity", "tolerations"};
+	const struct val *of_a = val_get(a, "containers"), *of_b = val_get(b, "containers");
+	for (size_t i = 0; i < sizeof(about_nodes) / sizeof(*about_nodes); i++)
+		if (!val_equal(val_get(a, about_nodes[i]), val_get(b, about_nodes[i])))
+			return false;
+	for (size_t i = 0; i < val_count(of_a) || i < val_count(of_b); i++)
+		if (!val_equal(val_get(val_item(of_a, i), "resources"), val_get(val_item(of_b, i), "resources")))
+			return false;
+	return true;
+}
+
+/* The workers are unknown while there is only a leader, but for those that ask for what it does. */
+static bool workers_are_known(const struct set *set)
+{
+	const struct val *leader = val_path(set->template_, "leaderTemplate", "spec", NULL);
+	return val_kind(leader) != VAL_MAP ||
+	       ask_alike(leader, val_path(set->template_, "workerTemplate", "spec", NULL));
+}
+
 static bool read_policy(struct grouping *grouping, struct set *set)
 {
 	const char *policy = "LeaderCreated";
@@ -55,6 +77,7 @@ static bool read_policy(struct grouping *grouping, struct set *set)
 	int64_t own;
 	if (size && meta_parse_int(size, &own) && own > 0)
 		set->size = own;
+	grouping->out->starts_whole = set->size > 1 && workers_are_known(set);
 	set->leader_only = set->leader && !*val_str(val_path(grouping->pod, "spec", "nodeName", NULL), "");
 	return true;
 }

@@ -65,6 +65,8 @@
 /* Annotation of a PodGroup: how many pods it will have when its workload has created all of them. A number, or for a group
  * with subgroups a JSON map: of a leaf its pods, of a parent those of each leaf right below it that is not named itself. */
 #define KINDS_EXPECTED_PODS "platoon.dev/expected-pods"
+/* Annotation of a PodGroup, "true": what its workload creates first starts only where all expected pods have room. */
+#define KINDS_STARTS_WHOLE "platoon.dev/starts-whole"
 #define KINDS_API_POLICY KINDS_RBG "/v1alpha2"
 #define KINDS_API_QUEUE KINDS_SCHEDULING "/v2"
 #define KINDS_API_REVISION KINDS_KNATIVE "/v1"

@@ -84,7 +84,7 @@ static int64_t next_due(const struct scheduler *scheduler, const struct plan *pl
 		if (plan->groups[i].waiting > 0 && group->evict_after > now)
 			due = sooner(due, group->evict_after);
 		for (size_t k = 0; k < group->place_count; k++)
-			if (group->places[k].state != PLACE_OVER)
+			if (group->places[k].state != PLACE_OVER && group->places[k].until > now)
 				due = sooner(due, group->places[k].until);
 	}
 	return due;

@@ -138,6 +138,7 @@ static void build_tree(const struct snapshot_build *build, struct arena *arena, 
                        const struct podgroup *spec)
 {
 	group->gang.tree_count = spec->tree_count;
+	group->gang.starts_whole = spec->starts_whole;
 	group->gang.tree = arena_array(arena, struct gang_node, spec->tree_count);
 	for (size_t i = 0; i < spec->tree_count; i++) {
 		struct gang_node *node = &group->gang.tree[i];

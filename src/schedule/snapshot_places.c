@@ -50,7 +50,8 @@ static bool read_place(struct snapshot_build *build, const struct snapshot_group
 		return false;
 	place->coming = val_bool(val_get(item, "coming"), false);
 	/* A workload that has become smaller needs less. */
-	int expected = group->spec.tree_count ? group->spec.tree[place->leaf].expected : 0;
+	const struct tree_node *leaf = group->spec.tree_count ? &group->spec.tree[place->leaf] : NULL;
+	int expected = !leaf ? 0 : leaf->expected > leaf->minimum ? leaf->expected : leaf->minimum;
 	if (place->coming && expected < place->wanted)
 		place->wanted = expected;
 	return true;

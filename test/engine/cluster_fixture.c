@@ -205,6 +205,7 @@ static void add_group(struct cluster_fixture *fixture, const struct fixture_grou
 	group->met = from->met;
 	group->evict_after = from->delay * CLOCK_SECOND;
 	group->stays = from->stays;
+	group->gang.starts_whole = from->starts_whole;
 	group->has_started = from->since > 0;
 	group->started = from->since * CLOCK_SECOND;
 	group->was_running = arena_array(fixture->arena, bool, gang->pod_count);

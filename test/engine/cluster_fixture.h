@@ -41,7 +41,8 @@ struct fixture_group {
 	int since;     /* the second from which it has run; 0: not known */
 	const char *says; /* a part of one of its reasons */
 	bool stays;       /* nobody moves it */
-	const char *app;  /* label of its pods, by which budgets select them; NULL: none */
+	bool starts_whole;
+	const char *app; /* label of its pods, by which budgets select them; NULL: none */
 	enum pod_health health;
 };
 

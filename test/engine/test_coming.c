@@ -36,6 +36,65 @@ static void where_all_fit(void **state)
 		cluster_fixture_check(&cases[i]);
 }
 
+/* Groups whose first pods are of no use without the others, which their owner makes when the first are ready. */
+static void whole(void **state)
+{
+	static const struct fixture_case cases[] = {
+		{"it starts where all of it fits", "a1:1/a b1:3/b", "allocate",
+	         .groups = {{.name = "a",
+	                     .tree = "2@rack(1/1 0/2)",
+	                     .pods = "-",
+	                     .after = "b1 +b1 +b1",
+	                     .starts_whole = true}}},
+		{"where nothing holds all, it does not start", "a1:1/a b1:2/b", "allocate",
+	         .groups = {{.name = "a",
+	                     .tree = "2@rack(1/1 0/2)",
+	                     .pods = "-",
+	                     .says = "needs 3 (3x1), rack b has 2 free",
+	                     .starts_whole = true}}},
+		{"without a level all of it has to fit as well", "a1:1/a b1:1/b", "allocate",
+	         .groups = {{.name = "a", .tree = "2(1/1 0/2)", .pods = "-", .starts_whole = true}}},
+		{"and is held", "a1:1/a b1:2/b", "allocate",
+	         .groups = {{.name = "a",
+	                     .tree = "2(1/1 0/2)",
+	                     .pods = "-",
+	                     .after = "a1 +b1 +b1",
+	                     .starts_whole = true}}},
+		{"its queue has to allow all of it", "b1:4/b", "allocate", .queues = {{"q", NULL, 0, 2, 1, 100}},
+	         .groups = {{.name = "a", .tree = "2@rack(1/1 0/2)", .pods = "-", .starts_whole = true}}},
+		{"room is made for all of it, and held", "b1:3/b", "allocate preempt",
+	         .groups = {{.name = "a",
+	                     .tree = "2@rack(1/1 0/2)",
+	                     .pods = "-",
+	                     .after = "~b1 +b1 +b1",
+	                     .priority = 9,
+	                     .starts_whole = true},
+	                    {.name = "b", .tree = "1", .pods = "b1", .after = "x"},
+	                    {.name = "c", .tree = "1", .pods = "b1", .after = "x"}}},
+		{"nobody leaves where that would not be enough", "b1:2/b", "allocate preempt",
+	         .groups = {{.name = "a", .tree = "2@rack(1/1 0/2)", .pods = "-", .priority = 9, .starts_whole = true},
+	                    {.name = "b", .tree = "1", .pods = "b1"}}},
+		{"the others are late, and it is not released", "b1:4/b", "stalegangeviction",
+	         .groups = {{.name = "a",
+	                     .tree = "2@rack(1/1 2/2)",
+	                     .pods = "b1",
+	                     .grace = 60,
+	                     .stale = 100,
+	                     .starts_whole = true}}},
+		{"they are there and find no room: it is", "b1:2/b", "allocate stalegangeviction",
+	         .groups = {{.name = "a",
+	                     .tree = "2@rack(1/1 2/2)",
+	                     .pods = "b1 | - -",
+	                     .after = "x | - -",
+	                     .grace = 60,
+	                     .stale = 100,
+	                     .starts_whole = true}}},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		cluster_fixture_check(&cases[i]);
+}
+
 static void others(void **state)
 {
 	static const struct fixture_case cases[] = {
@@ -102,6 +161,29 @@ static void deadline(void **state)
 	check_pods(&fixture, 1, "-");
 	cluster_fixture_run(&fixture, "allocate", 111);
 	check_pods(&fixture, 0, "b1 b1 x");
+	check_pods(&fixture, 1, "b1");
+	cluster_fixture_destroy(&fixture);
+}
+
+/* What starts whole waits for the others as long as its owner likes. */
+static void no_deadline(void **state)
+{
+	static const struct fixture_case given = {
+		.nodes = "b1:3/b",
+		.groups = {{.name = "a", .tree = "1/3@rack", .pods = "- - -", .starts_whole = true},
+	                   {.name = "b", .tree = "1", .pods = "-"}}};
+	(void)state;
+	struct cluster_fixture fixture;
+	cluster_fixture_open(&fixture, &given);
+	hide_pods(&fixture, 0, 1);
+	cluster_fixture_run(&fixture, "allocate", 0);
+	check_pods(&fixture, 0, "b1 x x +b1 +b1");
+	cluster_fixture_run(&fixture, "allocate", 5000);
+	check_pods(&fixture, 0, "b1 x x +b1 +b1");
+	check_pods(&fixture, 1, "-");
+	/* The first pod is gone: nobody waits any more. */
+	hide_pods(&fixture, 0, 0);
+	cluster_fixture_run(&fixture, "allocate", 5001);
 	check_pods(&fixture, 1, "b1");
 	cluster_fixture_destroy(&fixture);
 }
@@ -173,10 +255,8 @@ static void random_fills(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_all_fit),
-		cmocka_unit_test(others),
-		cmocka_unit_test(deadline),
-		cmocka_unit_test(random_fills),
+		cmocka_unit_test(where_all_fit), cmocka_unit_test(whole),       cmocka_unit_test(others),
+		cmocka_unit_test(deadline),      cmocka_unit_test(no_deadline), cmocka_unit_test(random_fills),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,44 @@ static void declared_sizes(void **state)
 	}
 }
 
+/* Which groups start only where those have room that their owner makes later. */
+static void starting_whole(void **state)
+{
+#define LEADER(spec)                                                                                                   \
+	WORKLOAD("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "", spec)                                           \
+	POD(OWNED("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",                                                    \
+	          "w") "labels: {leaderworkerset.sigs.k8s.io/worker-index: \"0\"}, ")
+#define PART(name, gpus) name "Template: {spec: {containers: [{name: m, resources: {limits: {gpu: " gpus "}}}]}}"
+	static const struct {
+		const char *title, *objects;
+		bool expect;
+	} cases[] = {
+		{"workers that come when the leader is ready",
+	         LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4}"), true},
+		{"workers that come at once", LEADER("leaderWorkerTemplate: {size: 4}"), false},
+		{"no workers", LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 1}"), false},
+		{"a leader of its own that asks for the same",
+	         LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4, " PART("leader", "8") ", " PART(
+			 "worker", "8") "}"),
+	         true},
+		{"one that says nothing of what its workers will ask for",
+	         LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4, " PART("leader", "1") ", " PART(
+			 "worker", "8") "}"),
+	         false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world world;
+		world_open(&world, cases[i].objects, NULL);
+		struct doc *doc = group_document(&world.result, NULL, NULL);
+		const struct val *annotations = val_path(doc_root(doc), "metadata", "annotations", NULL);
+		bool whole = text_equal(val_str(val_get(annotations, "platoon.dev/starts-whole"), NULL), "true");
+		if (whole != cases[i].expect || (whole && !val_get(annotations, "platoon.dev/expected-pods")))
+			fail_msg("%s: it starts %s", cases[i].title, whole ? "whole" : "with its first pods");
+		doc_destroy(doc);
+		world_close(&world);
+	}
+}
+
 static void marks_on_the_pod(void **state)
 {
 	struct world world;
@@ -271,9 +309,10 @@ static void names_of_causes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_group),          cmocka_unit_test(minimums_as_kai_writes_them),
-		cmocka_unit_test(declared_sizes),       cmocka_unit_test(marks_on_the_pod),
-		cmocka_unit_test(what_an_update_keeps), cmocka_unit_test(names_of_causes),
+		cmocka_unit_test(a_new_group),      cmocka_unit_test(minimums_as_kai_writes_them),
+		cmocka_unit_test(declared_sizes),   cmocka_unit_test(starting_whole),
+		cmocka_unit_test(marks_on_the_pod), cmocka_unit_test(what_an_update_keeps),
+		cmocka_unit_test(names_of_causes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,10 +199,12 @@ static bool try_to_serve(struct cycle_run *run, struct candidate *candidate)
 	cycle_cost_of_placement(run, group, &placement, &cost);
 	if (!cycle_queue_has_room(run, group->queue, &cost) && find_allowed(run, group, grow, is_protected, &placement))
 		cycle_cost_of_placement(run, group, &placement, &cost);
-	if (!cycle_queue_allows(run, group, &cost)) {
+	struct cycle_cost whole = cost;
+	cycle_add_coming(run, group, &placement, &whole);
+	if (!cycle_queue_allows(run, group, &whole)) {
 		if (!grow) {
 			block(group);
-			advise_on_queue(run, group, &cost, true);
+			advise_on_queue(run, group, &whole, true);
 		}
 		return false;
 	}

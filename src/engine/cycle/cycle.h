@@ -197,7 +197,8 @@ int cycle_compare(const struct cycle_group *a, const struct cycle_group *b);
 /* Whether a selective cycle has to look at the group though it did not change: something waits or is reserved, what runs
  * is less than the minimum, or places are kept for it. */
 bool cycle_needs_look(const struct cycle_group *group);
-/* Whether a group below its minimum has not lost anything: with what runs it met the minimum that it had before. */
+/* Whether a group below its minimum has not lost anything: with what runs it met the minimum that it had before, or more is to
+ * come of one that starts with its first pods. */
 bool cycle_has_grown(const struct cycle_group *group);
 /* The groups of this cycle: number i of the list, or simply i. */
 size_t cycle_work_count(const struct cycle *cycle);

@@ -77,6 +77,9 @@ void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *gr
 /* What of the core goes with these reserved members; the array is given by the caller. */
 void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, const int *pods, int count,
                         int64_t core[CYCLE_RESOURCES]);
+/* Adds what the pods count for that are still to come, if the group starts only with room for them. */
+void cycle_add_coming(const struct cycle_run *run, const struct cycle_group *group, const struct placement *placement,
+                      struct cycle_cost *cost);
 /* Adds (sign 1) or takes off (sign -1) a cost in a queue and all above it. */
 void cycle_charge(struct cycle_run *run, int queue, const struct cycle_cost *cost, int sign);
 /* Whether limits, and for the core quotas, of the queue and all above it allow the cost. */

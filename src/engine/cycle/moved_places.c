@@ -46,6 +46,15 @@ static int count_kept_on(const struct cycle_group *group, int leaf, int node)
 	return count;
 }
 
+/* What starts whole needs the room for as long as it waits for the others, which its owner makes when it likes. */
+static bool is_held_on(const struct gang *gang, const struct cycle_place *place)
+{
+	bool runs = false;
+	for (size_t p = 0; p < gang->pod_count && !runs; p++)
+		runs = gang->pods[p].state == MEMBER_RUNNING;
+	return runs && place->coming && gang->starts_whole;
+}
+
 /* A place is over when its time is, when its node is of no use any more, when a pod of the leaf has come to the node
  * since, or when the leaf has all of its pods again, wherever they are. A clock that was set back ends it too. */
 static bool is_over(const struct cycle *cycle, const struct cycle_group *group, size_t number)
@@ -53,7 +62,8 @@ static bool is_over(const struct cycle *cycle, const struct cycle_group *group, 
 	const struct cycle_place *place = &group->places[number];
 	const struct gang *gang = &group->gang;
 	const struct cluster_node_data *node = place->at < 0 ? NULL : &cycle->cluster->nodes[place->at];
-	if (!node || !node->ready || node->unschedulable || cycle->now >= place->until || cycle->now < place->since)
+	bool in_time = (cycle->now < place->until && cycle->now >= place->since) || is_held_on(gang, place);
+	if (!node || !node->ready || node->unschedulable || !in_time)
 		return true;
 	int came = count_running(gang, place->leaf, place->at) - place->before;
 	return count_before(group, number, place->at) + (came > 0 ? came : 0) >=
@@ -334,8 +344,10 @@ static const char *describe(struct cycle *cycle, struct cycle_place *const *kept
 	for (size_t i = 0; i < count && i < NODES_NAMED; i++) {
 		char until[32];
 		clock_print_rfc3339(kept[i]->until / CLOCK_SECOND, until);
+		bool open = is_held_on(&of[i]->gang, kept[i]);
 		text = arena_printf(cycle->arena, "%s%son node %s for %s/%s until %s", text, i ? ", " : "",
-		                    kept[i]->node, of[i]->gang.namespace_, of[i]->gang.name, until);
+		                    kept[i]->node, of[i]->gang.namespace_, of[i]->gang.name,
+		                    open ? "they are there" : until);
 	}
 	return count > NODES_NAMED ? arena_printf(cycle->arena, "%s and %zu more", text, count - NODES_NAMED) : text;
 }

@@ -117,6 +117,16 @@ void cycle_cost_of_placement(const struct cycle_run *run, struct cycle_group *gr
 		cost->core[r] -= before[r];
 }
 
+void cycle_add_coming(const struct cycle_run *run, const struct cycle_group *group, const struct placement *placement,
+                      struct cycle_cost *cost)
+{
+	for (size_t i = 0; group->gang.starts_whole && i < placement->coming_count; i++) {
+		cycle_add_pod(run, placement->coming[i].pod_class, cost->amounts);
+		if (group->preempt != CYCLE_PREEMPTIBLE)
+			cycle_add_pod(run, placement->coming[i].pod_class, cost->core);
+	}
+}
+
 void cycle_core_of_pods(const struct cycle_run *run, struct cycle_group *group, const int *pods, int count,
                         int64_t core[CYCLE_RESOURCES])
 {
@@ -255,6 +265,8 @@ bool cycle_needs_look(const struct cycle_group *group)
 bool cycle_has_grown(const struct cycle_group *group)
 {
 	int running = 0;
+	if (group->gang.starts_whole) /* who comes later is made when the first are ready, which may take any time */
+		return !gang_root_reachable(&group->gang);
 	for (size_t p = 0; group->met > 0 && p < group->gang.pod_count; p++)
 		running += group->gang.pods[p].state == MEMBER_RUNNING;
 	return group->met > 0 && running >= group->met;

@@ -44,6 +44,8 @@ uint64_t refusals_hash_gang(const struct gang *gang)
 		                (uint64_t)(uint32_t)node->required.topology << 32 | (uint32_t)node->required.level);
 		hash = hash_mix(hash,
 		                (uint64_t)(uint32_t)node->preferred.topology << 32 | (uint32_t)node->preferred.level);
+		if (gang->starts_whole)
+			hash = hash_mix(hash, (uint64_t)(uint32_t)node->expected + 1);
 		if (i > 0 && node->name)
 			hash = hash_mix(hash, XXH3_64bits(node->name, strlen(node->name)));
 	}

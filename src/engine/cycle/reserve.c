@@ -187,10 +187,10 @@ void reserve_whole_gangs(struct cycle *cycle)
 
 #define HOLD_STEPS 200000 /* of a search for where to hold */
 
-static void hold_node(struct cycle *cycle, const struct gang_pod *pod, int node, struct reserve_hold *hold)
+static void hold_node(struct cycle *cycle, int pod_class, int node, struct reserve_hold *hold)
 {
 	struct cluster *cluster = cycle->cluster;
-	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod->pod_class].shape];
+	const struct shape *shape = &cluster->shapes.items[cluster->pod_classes.items[pod_class].shape];
 	for (int i = 0; i < shape->request_count; i++) {
 		int64_t free = cluster->resources.items[shape->resource[i]].free[node];
 		int64_t amount = free < shape->amount[i] ? free : shape->amount[i];
@@ -218,9 +218,12 @@ void reserve_hold_for(struct cycle *cycle, int group, struct reserve_hold *hold)
 		return;
 	hold->group = group;
 	hold->items = arena_array(cycle->arena, struct reserve_amount,
-	                          placement.choice_count * (cluster->resources.count ? cluster->resources.count : 1));
+	                          (placement.choice_count + placement.coming_count) *
+	                                  (cluster->resources.count ? cluster->resources.count : 1));
 	for (size_t i = 0; i < placement.choice_count; i++)
-		hold_node(cycle, &gang->pods[placement.choices[i].pod], placement.choices[i].node, hold);
+		hold_node(cycle, gang->pods[placement.choices[i].pod].pod_class, placement.choices[i].node, hold);
+	for (size_t i = 0; i < placement.coming_count; i++)
+		hold_node(cycle, placement.coming[i].pod_class, placement.coming[i].node, hold);
 }
 
 void reserve_release(struct cycle *cycle, struct reserve_hold *hold)

@@ -7,6 +7,7 @@
 
 #include "engine/evict/budgets.h"
 #include "engine/evict/fewest_moves.h"
+#include "engine/evict/own_place.h"
 #include "engine/evict/runtime.h"
 #include "engine/place/rules.h"
 
@@ -61,7 +62,7 @@ static bool search_place(struct evict_attempt *attempt, const struct place_optio
 	                           struct placement *) = attempt->grow ? engine_grow : engine_place;
 	if (find(attempt->cycle->cluster, gang, options, arena, &attempt->placement) != PLACE_PLACED)
 		return false;
-	cycle_cost_of_placement(attempt->run, evict_beneficiary(attempt), &attempt->placement, &attempt->cost);
+	own_place_count(attempt);
 	return true;
 }
 
@@ -236,16 +237,6 @@ static void return_what_can_stay(struct evict_attempt *attempt)
 
 /* ---- deciding ---- */
 
-static void undo_placement(struct evict_attempt *attempt)
-{
-	struct gang *gang = &evict_beneficiary(attempt)->gang;
-	for (size_t i = 0; i < attempt->placement.choice_count; i++) {
-		struct gang_pod *pod = &gang->pods[attempt->placement.choices[i].pod];
-		cluster_vacate(attempt->cycle->cluster, pod->pod_class, pod->node, OCCUPY_RESERVED);
-		pod->state = MEMBER_WAITING;
-	}
-}
-
 /* Puts everything back as it was before the attempt. */
 static void undo_all(struct evict_attempt *attempt)
 {
@@ -348,7 +339,7 @@ static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 	if (attempt->agreed && attempt->trial)
 		runtime_note_waited(attempt);
 	if (attempt->agreed && !attempt->trial) {
-		cycle_charge(attempt->run, evict_beneficiary(attempt)->queue, &attempt->cost, 1);
+		own_place_settle(attempt);
 		record_evictions(attempt, &moves);
 		return true;
 	}
@@ -375,18 +366,14 @@ static bool decide_prefix(struct evict_attempt *attempt, size_t count)
 		evict_lift_prefix(attempt, 0);
 		return false;
 	}
-	struct place_choice *choices =
-		arena_array(attempt->scratch, struct place_choice, attempt->placement.choice_count);
-	memcpy(choices, attempt->placement.choices, attempt->placement.choice_count * sizeof(*choices));
-	attempt->placement.choices = choices;
-	engine_commit(cycle->cluster, &own->gang, &attempt->placement);
+	own_place_take(attempt);
 	attempt->ruled = rules_concern_gang(cycle->cluster, &own->gang);
 	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
 	return_what_can_stay(attempt);
 	/* Moving a victim keeps it on the account of its queue: where a limit needs it gone, it is not moved. */
 	if (settle_victims(attempt, true) || (!attempt->agreed && settle_victims(attempt, false)))
 		return true;
-	undo_placement(attempt);
+	own_place_undo(attempt);
 	undo_all(attempt);
 	return attempt->agreed;
 }
@@ -394,8 +381,8 @@ static bool decide_prefix(struct evict_attempt *attempt, size_t count)
 bool evict_decide_moves(struct evict_attempt *attempt, const struct moves *moves)
 {
 	struct cycle_group *own = evict_beneficiary(attempt);
-	cycle_cost_of_placement(attempt->run, own, &attempt->placement, &attempt->cost);
-	engine_commit(attempt->cycle->cluster, &own->gang, &attempt->placement);
+	own_place_count(attempt);
+	own_place_take(attempt);
 	attempt->ruled = rules_concern_gang(attempt->cycle->cluster, &own->gang);
 	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
 	attempt->planned = moves;
@@ -403,7 +390,7 @@ bool evict_decide_moves(struct evict_attempt *attempt, const struct moves *moves
 	attempt->planned = NULL;
 	if (made)
 		return true;
-	undo_placement(attempt);
+	own_place_undo(attempt);
 	attempt->kept = NULL;
 	return false;
 }

@@ -333,7 +333,9 @@ enum fewest_outcome fewest_moves_try(struct evict_attempt *attempt)
 	size_t listed = attempt->unit_count;
 	bool one_of_many = attempt->grow && evict_beneficiary(attempt)->gang.tree_count > 1; /* see joint_build */
 	size_t count = listed + attempt->deferred_count;
-	if (attempt->trial || one_of_many || count == 0 || count > MOST_PODS || !most)
+	bool starts_whole =
+		evict_beneficiary(attempt)->gang.starts_whole; /* nobody asks here for room for those to come */
+	if (attempt->trial || one_of_many || starts_whole || count == 0 || count > MOST_PODS || !most)
 		return FEWEST_GAVE_UP;
 	most = search.left;
 	list_candidates(&search);

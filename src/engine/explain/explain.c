@@ -6,6 +6,7 @@
 #include "engine/explain/advice.h"
 #include "engine/explain/internal.h"
 #include "engine/place/solver.h"
+#include "engine/place/whole.h"
 
 #include <string.h>
 
@@ -541,8 +542,11 @@ void engine_explain(struct cluster *cluster, const struct gang *gang, const stru
 	                    .out = out,
 	                    .gang = gang,
 	                    .closest = {.topology = -1, .level = -1, .domain = -1}};
+	struct gang whole;
 	if (placement->outcome == PLACE_NOT_READY)
 		explain_not_ready(&x);
+	else if (whole_make(cluster, gang, x.scratch, &whole)) /* what is missing is room for all of it */
+		x.gang = &whole;
 	if (placement->outcome == PLACE_EXHAUSTED)
 		reason_add(out, arena,
 		           (struct reason){.code = REASON_BUDGET,

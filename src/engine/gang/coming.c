@@ -36,7 +36,7 @@ int64_t gang_coming(const struct gang *gang, int *coming)
 	bool *confined = find_confined(gang);
 	int64_t sum = 0;
 	for (size_t i = 0; i < gang->tree_count; i++) {
-		coming[i] = confined[i] ? coming[i] : 0;
+		coming[i] = confined[i] || gang->starts_whole ? coming[i] : 0;
 		sum += coming[i];
 	}
 	free(confined);

@@ -61,6 +61,7 @@ struct gang {
 	size_t tree_count;
 	struct gang_pod *pods;
 	size_t pod_count;
+	bool starts_whole; /* the first pods start only where all expected ones have room */
 };
 
 /* Members per tree node that run or are reserved (leaf: pods; parent: satisfied children), and whether each node has
@@ -78,7 +79,8 @@ bool gang_has_blocked(const struct gang *gang);
 /* Beyond this many pods that are still to come nobody looks ahead. */
 #define GANG_MOST_COMING 65536
 /* How many pods of each leaf are still to come: those it is expected to have, less those that exist. An array of tree_count
- * given by the caller; the sum of them. Only leaves that some level confines count: others can grow wherever there is room. */
+ * given by the caller; the sum of them. Only leaves that some level confines count, where the gang does not start whole:
+ * others can grow wherever there is room. */
 int64_t gang_coming(const struct gang *gang, int *coming);
 /* The gang with those pods as COMING ones behind its own, each like one that its leaf has already, or else its siblings, or
  * anybody. In the arena, sharing the tree; false, and nothing in `out`, when none are to come or too many. */

@@ -3,6 +3,7 @@
 
 #include "engine/place/decision.h"
 #include "engine/place/most.h"
+#include "engine/place/whole.h"
 
 #include <string.h>
 
@@ -251,9 +252,14 @@ enum place_outcome engine_place(struct cluster *cluster, const struct gang *gang
 		return out->outcome = PLACE_NOTHING;
 	if (!gang_root_reachable(gang))
 		return out->outcome = PLACE_NOT_READY;
+	struct gang whole = *gang;
+	if (whole_make(cluster, gang, arena, &whole)) {
+		engine_place(cluster, &whole, options, arena, out);
+		whole_take_apart(gang, &whole, arena, out);
+		return out->outcome;
+	}
 	uint64_t budget = options && options->budget ? options->budget : PLACE_DEFAULT_BUDGET;
 	struct decision decision;
-	struct gang whole = *gang;
 	bool more = options && options->look_ahead && gang_add_coming(gang, arena, &whole);
 	decision_init(&decision, cluster, &whole, options, arena);
 	/* If everything fits with every preference, the minimum goes where the surplus can follow. Not with rules between
