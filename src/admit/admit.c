@@ -32,9 +32,12 @@ static const struct topology_spec *find_topology(const void *context, const char
 static void judge_podgroup(const struct manifest *object, const struct admit_index *index, struct arena *arena,
                            struct problems *problems)
 {
+	size_t errors = problems->errors;
 	struct podgroup group;
 	struct draft draft = {.decode = {.arena = arena, .problems = problems}};
 	draft_read(object->object, &draft, &group);
+	if (problems->errors == errors)
+		draft_finish(&draft, object->object, &group);
 	if (!index)
 		return;
 	draft_check_levels(&draft, find_topology, &(struct topology_lookup){index, arena});

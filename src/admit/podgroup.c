@@ -161,6 +161,13 @@ static void read_annotations(const struct decode *decode, const struct val *obje
 		               decode_show(decode->problems->arena, policy));
 }
 
+void draft_finish(const struct draft *draft, const struct val *object, struct podgroup *out)
+{
+	draft_build_tree(draft, out);
+	draft_read_expected(draft, object, out);
+	read_annotations(&draft->decode, object, out);
+}
+
 int podgroup_decode(const struct val *object, struct arena *arena, struct podgroup *out, struct problems *problems)
 {
 	size_t errors = problems->errors;
@@ -168,9 +175,7 @@ int podgroup_decode(const struct val *object, struct arena *arena, struct podgro
 	draft_read(object, &draft, out);
 	if (problems->errors > errors)
 		return -1;
-	draft_build_tree(&draft, out);
-	draft_read_expected(&draft, object, out);
-	read_annotations(&draft.decode, object, out);
+	draft_finish(&draft, object, out);
 	return 0;
 }
 

@@ -65,6 +65,8 @@ static inline bool draft_has_levels(const struct draft_constraint *constraint)
 
 /* podgroup.c: reads fields into *out and *draft and runs the steps below, all but the last. */
 void draft_read(const struct val *object, struct draft *draft, struct podgroup *out);
+/* The tree, and what annotations say; only for a draft that was read without errors. */
+void draft_finish(const struct draft *draft, const struct val *object, struct podgroup *out);
 const char *draft_path(struct arena *arena, const struct draft *draft, int node);
 
 /* podgroup_links.c */

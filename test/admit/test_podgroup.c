@@ -45,6 +45,24 @@ static void minimums_of_leaves(void **state)
 	verdict_check_all(head, rows, COUNT_OF(rows));
 }
 
+/* What other parts of the program write, and users may. */
+static void annotations(void **state)
+{
+	static const char start[] = "apiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nspec: {minMember: 2}\n"
+				    "metadata: ";
+	static const struct row rows[] = {
+		{"it starts whole", "{name: job, annotations: {platoon.dev/starts-whole: \"true\"}}", {{0}}},
+		{"or not", "{name: job, annotations: {platoon.dev/starts-whole: \"false\"}}", {{0}}},
+		{"a word that says neither",
+	         "{name: job, annotations: {platoon.dev/starts-whole: \"yes\"}}",
+	         {{'W', "metadata.annotations.platoon.dev/starts-whole", "\"yes\" is ignored"}}},
+		{"no number of pods",
+	         "{name: job, annotations: {platoon.dev/expected-pods: \"-1\"}}",
+	         {{'W', "metadata.annotations.platoon.dev/expected-pods", "no number of pods"}}},
+	};
+	verdict_check_all(start, rows, COUNT_OF(rows));
+}
+
 static void minimums_of_parents(void **state)
 {
 	static const struct row rows[] = {
@@ -353,6 +371,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(minimums_of_leaves),
+		cmocka_unit_test(annotations),
 		cmocka_unit_test(minimums_of_parents),
 		cmocka_unit_test(min_member_on_parents),
 		cmocka_unit_test(names_and_parents),
