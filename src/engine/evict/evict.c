@@ -235,6 +235,15 @@ static void return_what_can_stay(struct evict_attempt *attempt)
 	}
 }
 
+/* Whether somebody stays who was meant to leave; whoever was bound in this very cycle may. */
+static bool somebody_stays(const struct evict_attempt *attempt)
+{
+	for (size_t i = 0; i < attempt->applied; i++)
+		if (attempt->kept[i] && !attempt->units[i]->fresh)
+			return true;
+	return false;
+}
+
 /* ---- deciding ---- */
 
 /* Puts everything back as it was before the attempt. */
@@ -370,8 +379,10 @@ static bool decide_prefix(struct evict_attempt *attempt, size_t count)
 	attempt->ruled = rules_concern_gang(cycle->cluster, &own->gang);
 	attempt->kept = arena_array(attempt->scratch, bool, attempt->applied);
 	return_what_can_stay(attempt);
+	attempt->agreed = false;
 	/* Moving a victim keeps it on the account of its queue: where a limit needs it gone, it is not moved. */
-	if (settle_victims(attempt, true) || (!attempt->agreed && settle_victims(attempt, false)))
+	if (!(attempt->all_go && somebody_stays(attempt)) &&
+	    (settle_victims(attempt, true) || (!attempt->agreed && settle_victims(attempt, false))))
 		return true;
 	own_place_undo(attempt);
 	undo_all(attempt);

@@ -286,8 +286,7 @@ static void order_losses(struct victim_search *search, int tier)
 	}
 }
 
-/* Whether there is a set of so many pods that leaves every queue what it is entitled to. Fewer pods are not worth less than that;
- * among sets of that size the younger go, whosever they are. */
+/* Whether there is a set of so many pods that leaves every queue what it is entitled to. */
 static bool spares_queues(struct victim_search *search, int pods)
 {
 	search->asking = true;
@@ -297,6 +296,23 @@ static bool spares_queues(struct victim_search *search, int pods)
 	search->asking = search->found = false;
 	search->undercuts = true;
 	return found;
+}
+
+/* Fewer pods are not worth less than queues have a right to; among sets of that size the younger go, whosever they are. A set of
+ * which somebody stays is one of fewer pods. */
+static bool complete_sparing(struct victim_search *search, int pods)
+{
+	if (!spares_queues(search, pods))
+		return false;
+	search->attempt->all_go = true;
+	bool made = complete(search, 0, pods);
+	search->attempt->all_go = false;
+	if (made)
+		return true;
+	search->undercuts = false;
+	made = complete(search, 0, pods);
+	search->undercuts = true;
+	return made;
 }
 
 static bool try_tier(struct victim_search *search, int tier)
@@ -309,7 +325,7 @@ static bool try_tier(struct victim_search *search, int tier)
 		all += search->off[i];
 	bool minds = search->attempt->method->undercuts != NULL;
 	for (int pods = 1; pods <= all && search->left; pods++)
-		if ((!minds || spares_queues(search, pods)) && complete(search, 0, pods))
+		if (minds ? complete_sparing(search, pods) : complete(search, 0, pods))
 			return true;
 	for (int pods = 1; minds && pods <= all && search->left; pods++)
 		if (complete(search, 0, pods))

@@ -1,8 +1,9 @@
 /* The best set of victims where there are few to choose from. Private to the engine.
  *
  * In this order: fewest violations of disruption budgets; no worse loss than needed (pods before children before gangs, lower
- * priority first); no queue below what it is entitled to, for a reclaim; fewest pods that leave or move; the younger ones. A gang counts with all of its pods, though some may keep their
- * place where the rest of it moves. */
+ * priority first); for a reclaim, as many pods as leave every queue what it is entitled to, if any set does; fewest pods that
+ * leave or move; the younger ones. A gang counts with all of its pods, though some may keep their place where the rest of it
+ * moves. */
 #ifndef ENGINE_EVICT_FEWEST_H
 #define ENGINE_EVICT_FEWEST_H
 

@@ -41,6 +41,7 @@ struct evict_attempt {
 	struct placement placement;
 	const struct moves *planned;             /* places of all that left, found before; NULL: to be found */
 	bool proved_fewest;                      /* no better set of units makes room */
+	bool all_go;                             /* none of the units that are listed may stay after all */
 	bool ruled;                              /* rules between pods have a say in it */
 	int64_t claimed[CYCLE_RESOURCES];        /* what the claim was begun with */
 	struct cycle_cost cost;                  /* of the placement */

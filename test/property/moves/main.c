@@ -1,5 +1,5 @@
 /* Property test of consolidation: clusters whose free room of one resource is in pieces. Whenever three moves are enough for
- * the group that waits, the engine must find moves, and no more of them than needed. */
+ * the group that waits, the engine must find moves, no more of them than needed, and say that these are the fewest. */
 #include "instance.h"
 
 #include "../random.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum failure { FAILURE_NONE, FAILURE_CRASH, FAILURE_MISSED, FAILURE_EXTRA, FAILURE_WRONG };
+enum failure { FAILURE_NONE, FAILURE_CRASH, FAILURE_MISSED, FAILURE_EXTRA, FAILURE_WRONG, FAILURE_UNPROVED };
 
 struct tally {
 	uint64_t fits, solved[MOVES_ASKED + 1], beyond, unsolved;
@@ -18,7 +18,8 @@ struct tally {
 
 static const char *failure_name(int failure)
 {
-	static const char *const names[] = {"none", "crash", "missed", "too many moves", "invalid placement"};
+	static const char *const names[] = {
+		"none", "crash", "missed", "too many moves", "invalid placement", "not said to be the fewest"};
 	return names[failure];
 }
 
@@ -223,6 +224,14 @@ static const char *find_fault(struct built *built)
 	return NULL;
 }
 
+static bool says_fewest(const struct cycle *cycle)
+{
+	bool says = true;
+	for (size_t i = 0; i < cycle->eviction_count; i++)
+		says &= cycle->evictions[i].fewest;
+	return says;
+}
+
 static void check(const void *given, struct result *result, void *sums)
 {
 	const struct moves_instance *instance = given;
@@ -241,6 +250,9 @@ static void check(const void *given, struct result *result, void *sums)
 	} else if (needed >= 0 && !placed) {
 		result->failure = FAILURE_MISSED;
 		snprintf(result->text, sizeof(result->text), "%d moves are enough", needed);
+	} else if (needed > 0 && !says_fewest(&built.cycle)) {
+		result->failure = FAILURE_UNPROVED;
+		snprintf(result->text, sizeof(result->text), "%d moves", moved);
 	} else if (placed && (needed >= 0 ? moved != needed : moved <= MOVES_ASKED)) {
 		result->failure = FAILURE_EXTRA;
 		snprintf(result->text, sizeof(result->text), "%d moves, the judge says %d", moved, needed);

@@ -85,9 +85,49 @@ static bool add_gang(const struct victims_gang *gang, const int *gone, struct vi
 	return true;
 }
 
+/* The last of a queue to go is the most expensive: whole gangs after pods above the minimum, then by priority, then the oldest.
+ * What it frees. */
+static int last_unit(const struct victims_instance *instance, const int *gone, int queue)
+{
+	int extent = -1, priority = -1, size = 0;
+	for (int g = 0; g < instance->gang_count; g++) {
+		const struct victims_gang *gang = &instance->gangs[g];
+		bool whole = gone[g] > gang->count[0] - gang->minimum[0];
+		if (gang->queue != queue || !gone[g] || whole < extent ||
+		    (whole == extent && gang->priority <= priority))
+			continue;
+		extent = whole;
+		priority = gang->priority;
+		size = gang->size * (whole ? gang->minimum[0] : 1);
+	}
+	return size;
+}
+
+/* Each unit goes while its queue still has more than it is entitled to. */
+static bool shares_allow(const struct victims_instance *instance, const int *gone, struct victims_cost *cost)
+{
+	for (int q = 1; q < VICTIMS_QUEUES && instance->reclaim; q++) {
+		int held = 0, freed = 0;
+		for (int g = 0; g < instance->gang_count; g++) {
+			const struct victims_gang *gang = &instance->gangs[g];
+			if (gang->queue != q)
+				continue;
+			for (int c = 0; c < gang->children; c++)
+				held += gang->count[c] * gang->size;
+			freed += gone[g] * gang->size;
+		}
+		if (!freed || !instance->quota[q])
+			continue;
+		if (held - freed + last_unit(instance, gone, q) <= instance->quota[q])
+			return false;
+		cost->undercuts |= held - freed < instance->quota[q];
+	}
+	return true;
+}
+
 bool victims_cost_of(const struct victims_instance *instance, unsigned lost, struct victims_cost *cost)
 {
-	int left[VICTIMS_BUDGETS] = {0}, bit = 0;
+	int left[VICTIMS_BUDGETS] = {0}, gone_of[VICTIMS_GANGS] = {0}, bit = 0;
 	*cost = (struct victims_cost){.extent = -1};
 	for (int g = 0; g < instance->gang_count; g++) {
 		const struct victims_gang *gang = &instance->gangs[g];
@@ -97,13 +137,24 @@ bool victims_cost_of(const struct victims_instance *instance, unsigned lost, str
 				gone[c] += lost >> bit & 1 ? 1 : 0;
 		if (!add_gang(gang, gone, cost))
 			return false;
-		for (int c = 0; c < gang->children && gang->app >= 0; c++)
-			left[gang->app] += gone[c];
+		for (int c = 0; c < gang->children; c++) {
+			gone_of[g] += gone[c];
+			if (gang->app >= 0)
+				left[gang->app] += gone[c];
+		}
 	}
 	for (int b = 0; b < VICTIMS_BUDGETS; b++)
 		if (instance->allowed[b] >= 0 && left[b] > instance->allowed[b])
 			cost->violations += left[b] - instance->allowed[b];
-	return true;
+	return shares_allow(instance, gone_of, cost);
+}
+
+static bool is_better(const struct victims_cost *cost, const struct victims_cost *best)
+{
+	struct victims_cost even = *cost;
+	even.pods = best->pods;
+	int order = victims_compare_costs(&even, best);
+	return order ? order < 0 : cost->undercuts != best->undercuts ? best->undercuts : cost->pods < best->pods;
 }
 
 bool victims_judge(const struct victims_instance *instance, struct victims_cost *best)
@@ -116,7 +167,7 @@ bool victims_judge(const struct victims_instance *instance, struct victims_cost 
 			pods += instance->gangs[g].count[c];
 	for (unsigned lost = 1; lost < 1u << pods; lost++) {
 		if (!victims_cost_of(instance, lost, &cost) || (instance->reclaim && cost.violations) ||
-		    (found && victims_compare_costs(&cost, best) >= 0) || !fits_without(instance, lost))
+		    (found && !is_better(&cost, best)) || !fits_without(instance, lost))
 			continue;
 		*best = cost;
 		found = true;

@@ -37,13 +37,14 @@ static bool put_pod(struct random *random, const struct victims_instance *instan
 	return false;
 }
 
-static void generate_gang(struct random *random, struct victims_instance *instance, int *free, int *left, int largest)
+static void generate_gang(struct random *random, struct victims_instance *instance, int *free, int *left, int largest,
+                          bool entitled)
 {
 	struct victims_gang gang = {.size = random_range(random, 1, largest),
 	                            .priority = random_range(random, 0, 2),
 	                            .app = random_range(random, 0, 3) - 2,
 	                            .queue = random_range(random, 1, 2),
-	                            .flat = random_range(random, 0, 3) > 0};
+	                            .flat = random_range(random, 0, 3) > 0 || entitled};
 	int children = gang.flat ? 1 : random_range(random, 2, VICTIMS_CHILDREN), found = 0;
 	gang.app = gang.app < -1 ? -1 : gang.app;
 	for (int c = 0; c < children; c++) {
@@ -78,8 +79,11 @@ static void generate(uint64_t seed, void *out)
 		instance->rack[n] = n / per;
 		free[n] = instance->capacity[n] = even ? room : random_range(&random, 1, room + 1);
 	}
+	bool entitled = instance->reclaim && random_range(&random, 0, 3) > 0;
 	for (int g = random_range(&random, 2, VICTIMS_GANGS); g > 0 && left > 0; g--)
-		generate_gang(&random, instance, free, &left, largest);
+		generate_gang(&random, instance, free, &left, largest, entitled);
+	for (int q = 1; q < VICTIMS_QUEUES && entitled; q++)
+		instance->quota[q] = random_range(&random, 0, 8);
 	for (int b = 0; b < VICTIMS_BUDGETS; b++)
 		instance->allowed[b] = random_range(&random, 0, 1) ? -1 : random_range(&random, 0, 3);
 	int room_in_all = 0;
@@ -200,16 +204,17 @@ static void add_waiting(struct built *built, const struct victims_instance *inst
 	}
 }
 
-static void add_queues(struct built *built)
+static void add_queues(struct built *built, const struct victims_instance *instance)
 {
-	static const char *const names[] = {"own", "second", "third"};
-	built->cycle.queues = arena_array(built->arena, struct cycle_queue, 3);
-	built->cycle.queue_count = 3;
-	for (int q = 0; q < 3; q++) {
+	static const char *const names[VICTIMS_QUEUES] = {"own", "second", "third"};
+	built->cycle.queues = arena_array(built->arena, struct cycle_queue, VICTIMS_QUEUES);
+	built->cycle.queue_count = VICTIMS_QUEUES;
+	for (int q = 0; q < VICTIMS_QUEUES; q++) {
 		struct cycle_queue *queue = &built->cycle.queues[q];
 		*queue = (struct cycle_queue){.name = names[q], .parent = -1};
 		for (int r = 0; r < CYCLE_RESOURCES; r++) {
-			queue->quota[r] = q ? 0 : -1;
+			queue->quota[r] =
+				q ? instance->quota[q] * 1000 : -1; /* GPUs in thousandths; nobody asks for others */
 			queue->limit[r] = -1;
 			queue->weight[r] = q ? 0 : 1000;
 		}
@@ -240,7 +245,7 @@ static void build(struct built *built, const struct victims_instance *instance)
 	*built = (struct built){.arena = arena_create()};
 	built->cycle.arena = built->arena;
 	built->cycle.groups = arena_array(built->arena, struct cycle_group, VICTIMS_GANGS + 1);
-	add_queues(built);
+	add_queues(built, instance);
 	add_budgets(built, instance);
 	build_cluster(built, instance);
 	for (int g = 0; g < instance->gang_count; g++)
@@ -329,7 +334,7 @@ static void check(const void *given, struct result *result, void *sums)
 		snprintf(result->text, sizeof(result->text), "%s", fault ? fault : "what is left is of no use");
 	} else if (possible != placed && !moved) {
 		fail(result, FAILURE_MISSED, &got, &best);
-	} else if (possible && of_use && victims_compare_costs(&best, &got) < 0) {
+	} else if (possible && of_use && !moved && victims_compare_costs(&best, &got) != 0) {
 		fail(result, FAILURE_WORSE, &got, &best);
 	} else if (possible && !proved) {
 		fail(result, FAILURE_UNPROVED, &got, &best);
@@ -349,6 +354,12 @@ static void shrink(void *given, bool (*still_fails)(const void *instance, void *
 		memmove(&smaller.gangs[g], &smaller.gangs[g + 1],
 		        sizeof(*smaller.gangs) * (size_t)(smaller.gang_count - g - 1));
 		smaller.gang_count--;
+		if (still_fails(&smaller, context))
+			*instance = smaller;
+	}
+	for (int q = 1; q < VICTIMS_QUEUES; q++) {
+		smaller = *instance;
+		smaller.quota[q] = 0;
 		if (still_fails(&smaller, context))
 			*instance = smaller;
 	}
@@ -378,7 +389,8 @@ static void write_gang(const struct victims_gang *gang, FILE *out)
 static void write_instance(const void *given, FILE *out)
 {
 	const struct victims_instance *instance = given;
-	fprintf(out, "{\"reclaim\": %s, \"nodes\": [", instance->reclaim ? "true" : "false");
+	fprintf(out, "{\"reclaim\": %s, \"quotas\": [%d, %d], \"nodes\": [", instance->reclaim ? "true" : "false",
+	        instance->quota[1], instance->quota[2]);
 	for (int n = 0; n < instance->nodes; n++)
 		fprintf(out, "%s{\"gpus\": %d, \"rack\": %d}", n ? ", " : "", instance->capacity[n], instance->rack[n]);
 	fprintf(out, "], \"budgets\": [%d, %d], \"gangs\": [", instance->allowed[0], instance->allowed[1]);
