@@ -1,4 +1,5 @@
 /* Who names whom as owner: an index from the uid of an owner to its dependents, followed at each change. */
+#include "base/vec.h"
 #include "local/internal.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@ struct dependent {
 	struct bucket *bucket;
 	struct store_object *object;   /* as it is in the index of the bucket, borrowed from there */
 	const char *namespace_, *name; /* behind the struct */
+	size_t place;                  /* in the list of its owner */
 	UT_hash_handle hh;
 	char key[]; /* the address of the bucket, the namespace and the name */
 };
@@ -15,9 +17,11 @@ struct dependent {
 struct owner {
 	char *uid;
 	struct dependent *dependents;
-	/* The dependents in order, NULL when somebody came or went since: owners of many are asked far more often for them
-	 * than they get new ones. */
-	struct dependent **sorted;
+	/* The first `sorted` are in order, behind them are those that came since, NULL is who went: owners of many are asked for
+	 * all of them again and again while few come and go. */
+	VEC(struct dependent *) list;
+	size_t sorted;
+	bool gaps;
 	UT_hash_handle hh;
 };
 
@@ -34,12 +38,6 @@ static struct dependent *make_dependent(struct store_object *object)
 	dependent->namespace_ = text;
 	dependent->name = text + space + 1;
 	return dependent;
-}
-
-static void unsort(struct owner *owner)
-{
-	free((void *)owner->sorted);
-	owner->sorted = NULL;
 }
 
 static size_t key_length(const struct dependent *dependent)
@@ -65,13 +63,14 @@ static void link_to(struct store *store, const char *uid, struct store_object *o
 	}
 	dependent->object = object;
 	HASH_ADD_KEYPTR(hh, owner->dependents, dependent->key, key_length(dependent), dependent);
-	unsort(owner);
+	dependent->place = owner->list.count;
+	vec_push(&owner->list, dependent);
 }
 
 static void free_owner(struct store *store, struct owner *owner)
 {
 	HASH_DEL(store->owners, owner);
-	unsort(owner);
+	vec_free(&owner->list);
 	free(owner->uid);
 	free(owner);
 }
@@ -87,8 +86,9 @@ static void unlink_from(struct store *store, const char *uid, struct store_objec
 	free(key);
 	if (found) {
 		HASH_DEL(owner->dependents, found);
+		owner->list.items[found->place] = NULL;
+		owner->gaps = true;
 		free(found);
-		unsort(owner);
 	}
 	if (!owner->dependents)
 		free_owner(store, owner);
@@ -122,14 +122,46 @@ static int by_type_and_name(const void *left, const void *right)
 	return order ? order : index_compare(a->namespace_, a->name, b->namespace_, b->name);
 }
 
-static void sort(struct owner *owner)
+static void close_gaps(struct owner *owner)
 {
-	struct dependent *dependent, *next;
-	size_t count = 0;
-	owner->sorted = base_calloc(HASH_COUNT(owner->dependents), sizeof(struct dependent *));
-	HASH_ITER(hh, owner->dependents, dependent, next)
-		owner->sorted[count++] = dependent;
-	qsort((void *)owner->sorted, count, sizeof(struct dependent *), by_type_and_name);
+	size_t kept = 0, sorted = 0;
+	for (size_t i = 0; i < owner->list.count; i++) {
+		if (!owner->list.items[i])
+			continue;
+		sorted += i < owner->sorted;
+		owner->list.items[kept++] = owner->list.items[i];
+	}
+	owner->list.count = kept;
+	owner->sorted = sorted;
+	owner->gaps = false;
+}
+
+/* Those that came, in order among themselves, go to their places from the back. */
+static void merge(struct owner *owner)
+{
+	struct dependent **items = owner->list.items;
+	size_t old = owner->sorted, came = owner->list.count - old, at = owner->list.count;
+	struct dependent **fresh = base_calloc(came, sizeof(struct dependent *));
+	memcpy((void *)fresh, (void *)(items + old), came * sizeof(*fresh));
+	qsort((void *)fresh, came, sizeof(*fresh), by_type_and_name);
+	while (came > 0)
+		if (old > 0 && by_type_and_name((void *)&items[old - 1], (void *)&fresh[came - 1]) > 0)
+			items[--at] = items[--old];
+		else
+			items[--at] = fresh[--came];
+	free((void *)fresh);
+	owner->sorted = owner->list.count;
+}
+
+static void arrange(struct owner *owner)
+{
+	bool moved = owner->gaps || owner->sorted < owner->list.count;
+	if (owner->gaps)
+		close_gaps(owner);
+	if (owner->sorted < owner->list.count)
+		merge(owner);
+	for (size_t i = 0; moved && i < owner->list.count; i++)
+		owner->list.items[i]->place = i;
 }
 
 void store_dependents(struct store *store, const char *uid, const struct store_type *type, struct store_list *list)
@@ -139,13 +171,13 @@ void store_dependents(struct store *store, const char *uid, const struct store_t
 	HASH_FIND_STR(store->owners, uid, owner);
 	if (!owner)
 		return;
-	if (!owner->sorted)
-		sort(owner);
-	size_t count = HASH_COUNT(owner->dependents);
-	list->items = base_calloc(count, sizeof(struct store_object *));
-	for (size_t i = 0; i < count; i++)
-		if (!type || &owner->sorted[i]->bucket->type == type)
-			list->items[list->count++] = store_object_retain(owner->sorted[i]->object);
+	arrange(owner);
+	list->items = base_calloc(owner->list.count, sizeof(struct store_object *));
+	for (size_t i = 0; i < owner->list.count; i++) {
+		const struct dependent *dependent = owner->list.items[i];
+		if (!type || &dependent->bucket->type == type)
+			list->items[list->count++] = store_object_retain(dependent->object);
+	}
 }
 
 bool owners_any(const struct store *store, const char *uid)
