@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CREATIONS_PER_TURN 500 /* then others get their turn */
+/* Of all objects together in one step, then others get their turn. */
+#define CREATIONS_PER_STEP 100
+#define PODS_PER_STEP 20000 /* that are looked at */
+/* Until the next step. Who had no turn in this one comes before who had one and wants more. */
+#define PUT_OFF_NS 1
+#define MORE_NS 2
 
 /* A kind with a simulator that is missing here has no controller, which test/kinds finds. */
 static const struct workload_controller controllers[] = {
@@ -41,8 +46,11 @@ static const struct workload_controller controllers[] = {
 #define LARGE 500           /* pods */
 #define PAUSE_PER_POD 30000 /* nanoseconds between two turns */
 
-struct pause {
-	int64_t until;
+/* What is known of a large object; a cache that can be lost. */
+struct large {
+	int64_t until;          /* no turn before that */
+	struct store_list pods; /* as they were in its last turn, by name */
+	struct pod_look *looks; /* and what was seen of each */
 	UT_hash_handle hh;
 	char key[]; /* kind as bytes, namespace, NUL, name */
 };
@@ -54,11 +62,12 @@ struct simulated {
 };
 
 struct workloads {
-	struct pause *pauses; /* of large objects; a cache that can be lost */
+	struct large *large;
 	struct store *store;
 	struct reconciler *reconciler;
 	VEC(struct simulated) kinds;          /* in the order of the controllers */
 	VEC(struct reconciler_watch) watches; /* of these, and of nodes */
+	size_t room, looks;                   /* creations and looks at pods that are left in this step */
 };
 
 /* ---- what is due ---- */
@@ -148,22 +157,6 @@ static void on_node(struct reconciler *reconciler, void *context, const struct s
 
 /* ---- one turn ---- */
 
-/* Only what it controls: an object may be named as an owner without being the controller. */
-static void drop_foreign(struct workload *workload)
-{
-	struct store_list *pods = &workload->pods;
-	size_t kept = 0;
-	for (size_t i = 0; i < pods->count; i++) {
-		const struct val *owner = metadata_controller(pods->items[i]->root);
-		bool ours = owner && strcmp(val_str(val_get(owner, "uid"), ""), workload->object->uid) == 0;
-		if (ours)
-			pods->items[kept++] = pods->items[i];
-		else
-			store_object_release(pods->items[i]);
-	}
-	pods->count = kept;
-}
-
 static size_t write_key(const struct work_key *key, char *text)
 {
 	size_t space = strlen(key->namespace_) + 1, name = strlen(key->name);
@@ -173,60 +166,104 @@ static size_t write_key(const struct work_key *key, char *text)
 	return sizeof(key->kind) + space + name;
 }
 
-static struct pause *find_pause(struct workloads *workloads, const struct reconcile *turn)
+static struct large *find_large(struct workloads *workloads, const struct reconcile *turn)
 {
-	if (!workloads->pauses)
+	if (!workloads->large)
 		return NULL;
 	char *text = arena_alloc(turn->arena, sizeof(int) + strlen(turn->key.namespace_) + strlen(turn->key.name) + 1);
 	size_t length = write_key(&turn->key, text);
-	struct pause *pause;
-	HASH_FIND(hh, workloads->pauses, text, length, pause);
-	return pause;
+	struct large *large;
+	HASH_FIND(hh, workloads->large, text, length, large);
+	return large;
 }
 
-static void drop_pause(struct workloads *workloads, struct pause *pause)
+static void drop_large(struct workloads *workloads, struct large *large)
 {
-	HASH_DEL(workloads->pauses, pause);
-	free(pause);
+	if (!large)
+		return;
+	HASH_DEL(workloads->large, large);
+	store_list_clear(&large->pods);
+	free(large->looks);
+	free(large);
 }
 
 /* Whether it is too early for another turn; it gets one when it is time. */
-static bool is_paused(struct workloads *workloads, struct reconcile *turn)
+static bool is_paused(const struct large *large, struct reconcile *turn)
 {
-	struct pause *pause = find_pause(workloads, turn);
-	if (!pause)
+	int64_t left = large ? large->until - turn->now_ns : 0;
+	if (left <= 0 || left > (int64_t)WORKLOAD_MAX_PODS * PAUSE_PER_POD)
 		return false;
-	int64_t left = pause->until - turn->now_ns;
-	if (left > 0 && left <= (int64_t)WORKLOAD_MAX_PODS * PAUSE_PER_POD) {
-		turn->again_ns = left;
-		return true;
-	}
-	drop_pause(workloads, pause);
-	return false;
+	turn->again_ns = left;
+	return true;
 }
 
-static void pause_after(struct workloads *workloads, const struct reconcile *turn, size_t pods)
+/* Takes pods and looks over from the turn. */
+static void keep_large(struct workloads *workloads, const struct reconcile *turn, struct workload *workload)
 {
-	if (pods <= LARGE || turn->again_ns == 1)
-		return;
-	struct pause *pause = base_calloc(1, sizeof(*pause) + sizeof(int) + strlen(turn->key.namespace_) +
+	struct large *large = base_calloc(1, sizeof(*large) + sizeof(int) + strlen(turn->key.namespace_) +
 	                                             strlen(turn->key.name) + 2);
-	size_t length = write_key(&turn->key, pause->key);
-	pause->until = turn->now_ns + (int64_t)pods * PAUSE_PER_POD;
-	HASH_ADD(hh, workloads->pauses, key, length, pause);
+	size_t length = write_key(&turn->key, large->key);
+	large->until = turn->again_ns == MORE_NS ? 0 : turn->now_ns + (int64_t)workload->pods.count * PAUSE_PER_POD;
+	large->pods = workload->pods;
+	large->looks = workload->looks;
+	HASH_ADD(hh, workloads->large, key, length, large);
+}
+
+static struct pod_look look_at(const struct store_object *pod, const char *owner)
+{
+	const struct val *controller = metadata_controller(pod->root);
+	return (struct pod_look){
+		.state = pod_state(pod),
+		.ready = pod_ready(pod),
+		.leaving = metadata_is_leaving(pod->root),
+		.foreign = !controller || strcmp(val_str(val_get(controller, "uid"), ""), owner) != 0,
+	};
+}
+
+/* The pods of the object and a look at each. Those of an unchanged version were looked at before. Only what it controls stays in
+ * the list: an object may be named as an owner without being the controller. */
+static void list_pods(struct workload *workload, const struct large *before)
+{
+	struct store_list *pods = &workload->pods;
+	size_t kept = 0, old = 0, old_count = before ? before->pods.count : 0;
+	store_dependents(workload->store, workload->object->uid, store_type_find(workload->store, "", "pods"), pods);
+	workload->looks = base_calloc(pods->count, sizeof(*workload->looks));
+	for (size_t i = 0; i < pods->count; i++) {
+		struct store_object *pod = pods->items[i];
+		while (old < old_count && before->pods.items[old] != pod &&
+		       strcmp(before->pods.items[old]->name, pod->name) < 0)
+			old++;
+		struct pod_look look = old < old_count && before->pods.items[old] == pod
+		                               ? before->looks[old]
+		                               : look_at(pod, workload->object->uid);
+		if (look.foreign) {
+			store_object_release(pod);
+			continue;
+		}
+		workload->looks[kept] = look;
+		pods->items[kept++] = pod;
+	}
+	pods->count = kept;
 }
 
 static int reconcile(void *context, struct reconcile *turn)
 {
 	struct workloads *workloads = context;
-	if (is_paused(workloads, turn))
+	struct large *before = find_large(workloads, turn);
+	if (is_paused(before, turn))
 		return 0;
+	if (workloads->room == 0 || workloads->looks == 0) {
+		turn->again_ns = PUT_OFF_NS;
+		return 0;
+	}
 	const struct simulated *kind = &workloads->kinds.items[turn->key.kind];
 	const struct store_type *type = store_type_find(turn->store, kind->row->group, kind->row->resource);
 	struct store_object *object = type ? store_peek(turn->store, type, turn->key.namespace_, turn->key.name) : NULL;
 	/* Children of what is being deleted are the business of the garbage collection. */
-	if (!object || (metadata_is_leaving(object->root) && kind->row->simulator != SIMULATE_POD))
+	if (!object || (metadata_is_leaving(object->root) && kind->row->simulator != SIMULATE_POD)) {
+		drop_large(workloads, before);
 		return 0;
+	}
 	struct workload workload = {
 		.turn = turn,
 		.store = turn->store,
@@ -238,18 +275,23 @@ static int reconcile(void *context, struct reconcile *turn)
 		.root = object->root,
 		.spec = val_get(object->root, "spec"),
 		.now = turn->now_ns / CLOCK_SECOND,
-		.room = CREATIONS_PER_TURN,
+		.room = workloads->room,
 	};
-	store_dependents(turn->store, object->uid, store_type_find(turn->store, "", "pods"), &workload.pods);
-	/* A large one grows faster: looking at all of its pods for each portion must not become the work. */
-	if (workload.pods.count / 4 > workload.room)
-		workload.room = workload.pods.count / 4;
-	drop_foreign(&workload);
+	list_pods(&workload, before);
+	drop_large(workloads, before);
+	workloads->looks -= workload.pods.count < workloads->looks ? workload.pods.count : workloads->looks;
+	/* Those who have names of this series have the first ones, mostly. */
+	workload.salt = workload.pods.count > LARGE ? workload.pods.count : 0;
 	int rc = kind->controller->reconcile(&workload);
+	workloads->room = workload.room;
 	if (workload.room == 0)
-		turn->again_ns = 1;
-	pause_after(workloads, turn, workload.pods.count);
-	store_list_clear(&workload.pods);
+		turn->again_ns = MORE_NS;
+	if (workload.pods.count > LARGE) {
+		keep_large(workloads, turn, &workload);
+	} else {
+		store_list_clear(&workload.pods);
+		free(workload.looks);
+	}
 	store_object_release(workload.object);
 	build_destroy(workload.build);
 	return workload.failed ? -1 : rc;
@@ -298,9 +340,9 @@ void workloads_destroy(struct workloads *workloads)
 	if (!workloads)
 		return;
 	reconciler_destroy(workloads->reconciler);
-	struct pause *pause, *next;
-	HASH_ITER(hh, workloads->pauses, pause, next)
-		drop_pause(workloads, pause);
+	struct large *large, *next;
+	HASH_ITER(hh, workloads->large, large, next)
+		drop_large(workloads, large);
 	vec_free(&workloads->kinds);
 	vec_free(&workloads->watches);
 	free(workloads);
@@ -308,6 +350,8 @@ void workloads_destroy(struct workloads *workloads)
 
 int workloads_step(struct workloads *workloads)
 {
+	workloads->room = CREATIONS_PER_STEP;
+	workloads->looks = PODS_PER_STEP;
 	return reconciler_step(workloads->reconciler);
 }
 

@@ -31,10 +31,9 @@ static int worst_first(const void *a, const void *b)
 
 static void scale_pods(struct workload *workload, struct store_object **active, size_t count, size_t wanted)
 {
-	uint64_t salt = 0;
 	for (size_t i = count; i < wanted && workload->room > 0; i++) {
 		struct child pod = {
-			.name = workload_free_name(workload, workload->object->name, &salt),
+			.name = workload_free_name(workload, workload->object->name),
 			.template_ = val_get(workload->spec, "template"),
 		};
 		workload_create(workload, &pod);
@@ -49,27 +48,27 @@ int workload_replica_set(struct workload *workload)
 {
 	struct store_object **active = arena_array(workload->arena, struct store_object *, workload->pods.count);
 	size_t count = 0;
-	struct tally tally = {0};
+	int64_t ready = 0;
 	for (size_t i = 0; i < workload->pods.count; i++) {
 		struct store_object *pod = workload->pods.items[i];
-		enum pod_state state = pod_state(pod);
-		if (metadata_is_leaving(pod->root))
+		const struct pod_look *look = &workload->looks[i];
+		if (look->leaving)
 			continue;
 		/* Ended pods are not what a service is made of, and they would only pile up. */
-		if (state == POD_SUCCEEDED || state == POD_FAILED) {
+		if (look->state == POD_SUCCEEDED || look->state == POD_FAILED) {
 			workload_delete(workload, pod);
 			continue;
 		}
-		tally_pod(&tally, pod);
+		ready += look->ready;
 		active[count++] = pod;
 	}
 	size_t wanted = (size_t)workload_number(val_get(workload->spec, "replicas"), 1);
 	scale_pods(workload, active, count, wanted);
 	struct node *status = workload_status(workload);
-	build_put_int(workload->build, status, "replicas", tally.active);
-	build_put_int(workload->build, status, "fullyLabeledReplicas", tally.active);
-	build_put_int(workload->build, status, "readyReplicas", tally.ready);
-	build_put_int(workload->build, status, "availableReplicas", tally.ready);
+	build_put_int(workload->build, status, "replicas", (int64_t)count);
+	build_put_int(workload->build, status, "fullyLabeledReplicas", (int64_t)count);
+	build_put_int(workload->build, status, "readyReplicas", ready);
+	build_put_int(workload->build, status, "availableReplicas", ready);
 	workload_write_status(workload, status);
 	return 0;
 }

@@ -350,11 +350,12 @@ void workload_again(struct workload *workload, int64_t seconds)
 		workload->turn->again_ns = pause;
 }
 
-const char *workload_free_name(struct workload *workload, const char *stem, uint64_t *salt)
+const char *workload_free_name(struct workload *workload, const char *stem)
 {
 	const struct store_type *type = store_type_find(workload->store, "", "pods");
 	for (;;) {
-		uint64_t hash = XXH3_64bits_withSeed(workload->object->uid, strlen(workload->object->uid), (*salt)++);
+		uint64_t hash =
+			XXH3_64bits_withSeed(workload->object->uid, strlen(workload->object->uid), workload->salt++);
 		const char *name =
 			arena_printf(workload->arena, "%s-%.5s", stem, workload_hash(workload->arena, NULL, hash));
 		if (!store_peek(workload->store, type, workload->object->namespace_, name))

@@ -167,12 +167,11 @@ static void make_pods(struct daemons *set)
 	struct workload *workload = set->workload;
 	struct build *build = workload->build;
 	const struct val *template_ = val_get(workload->spec, "template"), *spec = val_get(template_, "spec");
-	uint64_t salt = 0;
 	for (size_t i = 0; i < set->nodes.count && workload->room > 0; i++) {
 		if (!set->posts[i].wanted || set->posts[i].pod)
 			continue;
 		struct child pod = {
-			.name = workload_free_name(workload, workload->object->name, &salt),
+			.name = workload_free_name(workload, workload->object->name),
 			.template_ = template_,
 			.spec = build_copy(build, spec),
 		};

@@ -22,6 +22,14 @@ struct workload_controller {
 	const void *details; /* of the family */
 };
 
+enum pod_state { POD_WAITING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED };
+
+/* What is asked of every pod in every turn: reading it from the objects takes most of the time of a large one. */
+struct pod_look {
+	enum pod_state state;
+	bool ready, leaving, foreign; /* foreign: somebody else controls it */
+};
+
 /* One object in work. Everything lives until the end of the turn. */
 struct workload {
 	struct reconcile *turn;
@@ -34,7 +42,9 @@ struct workload {
 	const struct val *root, *spec;
 	int64_t now;            /* seconds */
 	struct store_list pods; /* that it controls, by name */
+	struct pod_look *looks; /* at each of them */
 	size_t room;            /* creations left for this turn */
+	uint64_t salt;          /* where the search for a free name begins */
 	bool failed;            /* a write was refused: try again later */
 };
 
@@ -78,8 +88,8 @@ void workload_settle(struct workload *workload, struct child *wanted, size_t cou
 /* The same for children of another type. */
 void workload_settle_list(struct workload *workload, const struct store_list *list, struct child *wanted, size_t count);
 void workload_delete_pods(struct workload *workload);
-/* The first name of the series "<stem>-xxxxx" that no pod has. *salt starts at 0 and goes on. */
-const char *workload_free_name(struct workload *workload, const char *stem, uint64_t *salt);
+/* The next name of the series "<stem>-xxxxx" that no pod has. */
+const char *workload_free_name(struct workload *workload, const char *stem);
 /* Children of another type, by name; clear the list. */
 void workload_others(struct workload *workload, const char *group, const char *resource, struct store_list *list);
 struct store_object *workload_find(const struct store_list *list, const char *name);
@@ -97,7 +107,6 @@ const char *workload_hash(struct arena *arena, const struct val *val, uint64_t s
 bool workload_condition(const struct val *root, const char *type);          /* is True */
 const struct val *workload_since(const struct val *root, const char *type); /* when it got its status */
 
-enum pod_state { POD_WAITING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED };
 enum pod_state pod_state(const struct store_object *pod);
 bool pod_ready(const struct store_object *pod);
 int64_t pod_restarts(const struct store_object *pod);

@@ -181,11 +181,11 @@ static bool has_ended(const struct store_object *pod)
 	return state == POD_SUCCEEDED || state == POD_FAILED || (metadata_is_leaving(pod->root) && grace == 0);
 }
 
-static void count_pod(struct job *job, struct store_object *pod)
+static void count_pod(struct job *job, struct store_object *pod, const struct pod_look *look)
 {
-	bool succeeded = pod_state(pod) == POD_SUCCEEDED;
-	int64_t index = index_of(job, pod);
-	if (has_ended(pod)) {
+	bool succeeded = look->state == POD_SUCCEEDED;
+	int64_t index = job->indexed ? index_of(job, pod) : -1;
+	if ((succeeded || look->state == POD_FAILED || look->leaving) && has_ended(pod)) {
 		if (!has_finalizer(pod))
 			return;
 		if (interner_find(job->listed, pod->uid) == UINT32_MAX)
@@ -194,13 +194,13 @@ static void count_pod(struct job *job, struct store_object *pod)
 			release(job, pod);
 		return;
 	}
-	if (metadata_is_leaving(pod->root)) {
+	if (look->leaving) {
 		job->leaving++;
 		return;
 	}
 	job->active++;
-	job->ready += pod_ready(pod);
-	job->restarts += pod_restarts(pod);
+	job->ready += look->ready;
+	job->restarts += look->state == POD_RUNNING ? pod_restarts(pod) : 0;
 	if (job->indexed && index >= 0)
 		job->taken[index] = true;
 	job->beyond += job->indexed && index < 0;
@@ -242,19 +242,19 @@ static void count_pods(struct job *job)
 	read_list(job, "failed", job->failing, &job->failing_count, &job->failed);
 	job->release = arena_array(workload->arena, struct store_object *, workload->pods.count);
 	for (size_t i = 0; i < workload->pods.count; i++)
-		count_pod(job, workload->pods.items[i]);
+		count_pod(job, workload->pods.items[i], &workload->looks[i]);
 }
 
 /* ---- pods ---- */
 
-static void make_pod(struct job *job, int64_t index, uint64_t *salt)
+static void make_pod(struct job *job, int64_t index)
 {
 	struct workload *workload = job->workload;
 	const char *name = workload->object->name, *stem = name;
 	if (job->indexed)
 		stem = arena_printf(workload->arena, "%s-%lld", name, (long long)index);
 	struct child pod = {
-		.name = workload_free_name(workload, stem, salt),
+		.name = workload_free_name(workload, stem),
 		.template_ = val_get(workload->spec, "template"),
 		.finalizer = TRACKING,
 		.hostname = job->indexed ? stem : NULL,
@@ -279,7 +279,6 @@ static void make_pod(struct job *job, int64_t index, uint64_t *salt)
 
 static void make_pods(struct job *job, int64_t wanted)
 {
-	uint64_t salt = 0;
 	int64_t index = 0;
 	while (job->active < wanted && job->workload->room > 0) {
 		if (job->indexed) {
@@ -288,7 +287,7 @@ static void make_pods(struct job *job, int64_t wanted)
 			if (index >= job->completions)
 				return;
 		}
-		make_pod(job, index++, &salt);
+		make_pod(job, index++);
 	}
 }
 

@@ -70,6 +70,49 @@ static void a_large_set_waits_for_more_to_see(void **state)
 	workload_fixture_close(&fixture);
 }
 
+/* However many pods are to be made, a step makes a few hundred, and no set waits until another one is complete. */
+static void large_sets_grow_in_slices(void **state)
+{
+	(void)state;
+	struct workload_fixture fixture;
+	workload_fixture_open(&fixture, WORKLOAD_FIXTURE_CALM);
+	for (int i = 0; i < 2; i++) {
+		char body[300];
+		snprintf(body, sizeof(body), "{'metadata':{'name':'d%d'},'spec':{'replicas':2000,%s,'template':%s}}", i,
+		         SELECTOR, POD_TEMPLATE);
+		assert_code(&fixture.base, fixture_create(&fixture.base, "replicasets.apps", "default", body), 201);
+	}
+	size_t first[2] = {0}, all = 0;
+	for (int step = 0; all < 4000; step++) {
+		struct error error = {0};
+		struct store_list pods;
+		size_t made = 0;
+		assert_true(step < 100);
+		clock_virtual_advance(&fixture.base.clock, CLOCK_MILLISECOND);
+		workloads_step(fixture.workloads);
+		assert_int_equal(store_commit(fixture.base.store, &error), 0);
+		for (int i = 0; i < 2; i++) {
+			char name[] = {'d', (char)('0' + i), 0};
+			store_dependents(fixture.base.store,
+			                 store_peek(fixture.base.store,
+			                            fixture_api(&fixture.base, "replicasets.apps")->type, "default",
+			                            name)
+			                         ->uid,
+			                 NULL, &pods);
+			if (step == 15)
+				first[i] = pods.count;
+			made += pods.count;
+			store_list_clear(&pods);
+		}
+		assert_in_range(made, all, all + 100);
+		all = made;
+	}
+	assert_true(first[0] > 500 && first[1] > 500);
+	workload_fixture_settle(&fixture);
+	assert_int_equal(workload_fixture_count(&fixture, NULL), 4000);
+	workload_fixture_close(&fixture);
+}
+
 STORY(a_deployment_makes_pods_through_a_replica_set)
 {
 	make(fixture, "deployments.apps", "'replicas':2");
@@ -311,6 +354,7 @@ int main(void)
 		cmocka_unit_test(a_replica_set_keeps_its_number),
 		cmocka_unit_test(a_deployment_makes_pods_through_a_replica_set),
 		cmocka_unit_test(a_large_set_waits_for_more_to_see),
+		cmocka_unit_test(large_sets_grow_in_slices),
 		cmocka_unit_test(a_daemon_set_is_on_every_node_it_fits),
 		cmocka_unit_test(a_daemon_set_chooses_by_labels_and_rolls),
 		cmocka_unit_test(a_rollout_that_is_stuck_says_so),
