@@ -219,7 +219,7 @@ static void loop(struct run *run)
 		look_at_config(run);
 		wait = step(run);
 		if (run->dashboard && remote_synced(run->remote)) /* before that it is not the cluster yet */
-			dashboard_source_step(run->dashboard);
+			wait = manager_sooner(wait, dashboard_source_step(run->dashboard));
 		if (!remote_synced(run->remote)) {
 			run_log_problem(run);
 		} else if (!synced) {

@@ -231,7 +231,7 @@ static int loop(struct up *up)
 		settings_turn(up->settings);
 		look_at_config(up);
 		wait = world_step(up->world);
-		dashboard_source_step(up->dashboard);
+		wait = manager_sooner(wait, dashboard_source_step(up->dashboard));
 		if (up->args->until_placed && (rc = look_at_groups(up)) >= 0)
 			break;
 		rc = CLI_OK;

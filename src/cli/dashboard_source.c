@@ -51,18 +51,20 @@ void dashboard_source_destroy(struct dashboard_source *source)
 	free(source);
 }
 
-void dashboard_source_step(struct dashboard_source *source)
+int dashboard_source_step(struct dashboard_source *source)
 {
-	if (records_poll(source->records) && !source->complete) {
+	bool all = records_poll(source->records);
+	if (!source->complete && records_complete(source->records)) {
 		source->complete = true;
 		feed_begin_history(dashboard_feed(source->dashboard));
 	}
 	dashboard_step(source->dashboard);
+	return all ? -1 : 0;
 }
 
-void dashboard_source_decided(void *source, const struct plan *plan)
+void dashboard_source_decided(void *source, const struct plan *plan, size_t group)
 {
-	records_note_plan(((struct dashboard_source *)source)->records, plan);
+	records_note_group(((struct dashboard_source *)source)->records, plan, group);
 }
 
 struct dashboard *dashboard_source_dashboard(struct dashboard_source *source)

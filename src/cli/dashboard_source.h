@@ -14,10 +14,10 @@ struct dashboard_source;
 struct dashboard_source *dashboard_source_create(struct store *store, struct settings_source *settings,
                                                  const struct auth *auth);
 void dashboard_source_destroy(struct dashboard_source *source); /* NULL is a no-op */
-/* Once per turn of the loop, after the commit. */
-void dashboard_source_step(struct dashboard_source *source);
+/* Once per turn of the loop, after the commit. Milliseconds until it wants to be called if nothing changes, -1 for never. */
+int dashboard_source_step(struct dashboard_source *source);
 /* For the `decided` of manager.h and world.h. */
-void dashboard_source_decided(void *source, const struct plan *plan);
+void dashboard_source_decided(void *source, const struct plan *plan, size_t group);
 struct dashboard *dashboard_source_dashboard(struct dashboard_source *source);
 
 #endif

@@ -47,6 +47,7 @@ struct world *world_create(const struct world_options *options)
 		.logger = options->logger,
 		.settings = options->settings,
 		.beside = options->beside,
+		.slice = options->slice,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

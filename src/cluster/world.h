@@ -21,8 +21,9 @@ struct world_options {
 	struct settings_source *settings; /* borrowed; NULL: the usual */
 	struct kubelet_options kubelet;   /* delays; its store, clock and logger are set by the world */
 	bool beside;                      /* decisions have a thread of their own, see scheduler.h */
-	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
-	void (*decided)(void *context, const struct plan *plan);
+	size_t slice;                     /* of what the scheduler writes, see scheduler.h */
+	/* Told of every group that the scheduler decides, see scheduler.h. NULL: nobody. */
+	void (*decided)(void *context, const struct plan *plan, size_t group);
 	void *decided_context;
 };
 

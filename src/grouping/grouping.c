@@ -32,6 +32,7 @@ struct grouping_controller {
 	uint64_t generation;         /* of the types, when that was last looked at */
 	struct grouping_pod *asking; /* the pod that is being looked at */
 	bool woken;                  /* a pod is to be looked at again because of another object */
+	bool behind;                 /* changes of owners are left for the next step */
 	struct grouping_looks *looks;
 };
 
@@ -502,8 +503,10 @@ static void use_settings(struct grouping_controller *controller)
 /* What is remembered of pods holds only when nothing that it rests on can change unseen. */
 static void look_at_kinds(struct grouping_controller *controller, size_t first)
 {
-	for (size_t i = first; i < controller->followed.count; i++)
+	for (size_t i = first; i < controller->followed.count; i++) {
 		look_at_kind(controller->followed.items[i]);
+		controller->behind |= informer_behind(controller->followed.items[i]->informer);
+	}
 	grouping_looks_use(controller->looks, controller->settings, all_checked(controller));
 }
 
@@ -522,13 +525,14 @@ int grouping_step(struct grouping_controller *controller)
 	if (generation != controller->generation)
 		grouping_index_each(controller->index, true, want_pod, controller);
 	controller->generation = generation;
+	controller->behind = false;
 	look_at_kinds(controller, 0);
 	size_t known = controller->followed.count;
 	int wait = reconciler_step(controller->reconciler);
 	/* Kinds that the pods of this turn led to. */
 	controller->woken = false;
 	look_at_kinds(controller, known);
-	return controller->woken ? 0 : wait;
+	return controller->woken || controller->behind ? 0 : wait;
 }
 
 void grouping_destroy(struct grouping_controller *controller)

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define EVENTS_PER_POLL 500 /* then others get their turn */
+
 struct known {
 	struct store_object *object; /* as last reported */
 	uint64_t round;              /* of the list in which it was last seen */
@@ -21,6 +23,7 @@ struct informer {
 	uint64_t round; /* grows with each watch that is opened */
 	uint64_t relists;
 	bool listing;      /* the initial events of this watch have not all been seen */
+	bool behind;       /* the last poll left some unread */
 	struct buffer key; /* to look one up */
 };
 
@@ -52,6 +55,11 @@ void informer_destroy(struct informer *informer)
 	free(informer->group);
 	free(informer->resource);
 	free(informer);
+}
+
+bool informer_behind(const struct informer *informer)
+{
+	return informer->behind;
 }
 
 bool informer_listing(const struct informer *informer)
@@ -179,7 +187,8 @@ size_t informer_poll(struct informer *informer)
 	struct arena *arena = arena_create();
 	/* A watch that ends is opened again once per poll: one that ends at once must not keep us here. */
 	bool opened = false;
-	for (;;) {
+	int read = 0;
+	for (; read < EVENTS_PER_POLL; read++) {
 		if (!informer->watch && (opened || !(opened = open_watch(informer))))
 			break;
 		struct store_event event;
@@ -194,6 +203,7 @@ size_t informer_poll(struct informer *informer)
 		store_watch_close(informer->watch);
 		informer->watch = NULL;
 	}
+	informer->behind = read == EVENTS_PER_POLL;
 	const struct store_type *type = store_type_find(informer->options.store, informer->group, informer->resource);
 	if (!informer->watch && informer->known && (!type || type->api_count == 0)) {
 		informer->round++; /* the definition is gone, and all its objects with it */

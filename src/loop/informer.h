@@ -22,8 +22,10 @@ struct informer_options {
 /* A type that is not served yet (a definition may come later) is followed from the moment it is. */
 struct informer *informer_create(const struct informer_options *options);
 void informer_destroy(struct informer *informer); /* NULL is a no-op */
-/* Reports what was committed since the last call. Returns the number of reports. */
+/* Reports what was committed since the last call, but a bounded number of events. Returns the number of reports. */
 size_t informer_poll(struct informer *informer);
+/* Whether the last poll ended before everything was read: others get their turn, then it goes on. */
+bool informer_behind(const struct informer *informer);
 /* Whether a list has begun and is not complete: what is known is then not all there is. */
 bool informer_listing(const struct informer *informer);
 /* Whether everything there is was reported, and changes follow. */

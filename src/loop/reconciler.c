@@ -107,16 +107,20 @@ static void read_clock(struct reconciler *reconciler)
 	reconciler->now = clock + reconciler->behind;
 }
 
-void reconciler_read(struct reconciler *reconciler)
+bool reconciler_read(struct reconciler *reconciler)
 {
+	bool all = true;
 	read_clock(reconciler);
-	for (size_t i = 0; i < reconciler->options.watch_count; i++)
+	for (size_t i = 0; i < reconciler->options.watch_count; i++) {
 		informer_poll(reconciler->sources[i].informer);
+		all &= !informer_behind(reconciler->sources[i].informer);
+	}
+	return all;
 }
 
 int reconciler_step(struct reconciler *reconciler)
 {
-	reconciler_read(reconciler);
+	bool all = reconciler_read(reconciler);
 	struct work_key key;
 	/* A key that wants itself again at once has its next turn in the next step, after everybody else's. */
 	size_t most = work_queue_length(reconciler->queue);
@@ -124,6 +128,8 @@ int reconciler_step(struct reconciler *reconciler)
 	for (size_t i = 0; i < most && work_queue_take(reconciler->queue, reconciler->now, &key); i++)
 		reconcile(reconciler, &key);
 	int64_t next = work_queue_next(reconciler->queue);
+	if (!all)
+		return 0;
 	if (next == INT64_MAX)
 		return -1;
 	int64_t wait =

@@ -49,8 +49,8 @@ struct reconciler_options {
 struct reconciler *reconciler_create(const struct reconciler_options *options);
 void reconciler_destroy(struct reconciler *reconciler); /* NULL is a no-op */
 void reconciler_want(struct reconciler *reconciler, int kind, const char *namespace_, const char *name);
-/* Reads changes only. */
-void reconciler_read(struct reconciler *reconciler);
+/* Reads changes only, a bounded number. False when some are left. */
+bool reconciler_read(struct reconciler *reconciler);
 /* Reads changes and reconciles what is due, at most a bounded number of keys. Milliseconds until there is something to
  * do if nothing changes: 0 for at once, -1 for never. */
 int reconciler_step(struct reconciler *reconciler);

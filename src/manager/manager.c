@@ -40,6 +40,7 @@ struct manager *manager_create(const struct manager_options *options)
 		.settings = options->settings,
 		.grouping = &grouping,
 		.beside = options->beside,
+		.slice = options->slice,
 		.decided = options->decided,
 		.decided_context = options->decided_context,
 	});

@@ -16,8 +16,9 @@ struct manager_options {
 	const struct logger *logger;      /* NULL: silent */
 	struct settings_source *settings; /* borrowed; NULL: the usual */
 	bool beside;                      /* decisions have a thread of their own, see scheduler.h */
-	/* Told of every cycle of the scheduler, see scheduler.h. NULL: nobody. */
-	void (*decided)(void *context, const struct plan *plan);
+	size_t slice;                     /* of what the scheduler writes, see scheduler.h */
+	/* Told of every group that the scheduler decides, see scheduler.h. NULL: nobody. */
+	void (*decided)(void *context, const struct plan *plan, size_t group);
 	void *decided_context;
 };
 

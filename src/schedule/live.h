@@ -98,9 +98,10 @@ struct live_watch;
 
 struct live_watch *live_watch_create(struct live *live, struct store *store);
 void live_watch_close(struct live_watch *watch); /* NULL is a no-op */
-/* Takes over everything that was committed. A watch whose changes are no longer kept lists its objects again. True when
+/* Takes over what was committed, a bounded number of changes of each kind. A watch whose changes are no longer kept lists its objects again. True when
  * every kind has been listed: before that the state is incomplete and nothing may be decided. */
 bool live_watch_read(struct live_watch *watch);
+bool live_watch_behind(const struct live_watch *watch);      /* changes were left for the next time */
 uint64_t live_watch_version(const struct live_watch *watch); /* of the newest change taken over */
 uint64_t live_watch_relists(const struct live_watch *watch); /* kinds that were listed again */
 

@@ -10,6 +10,7 @@ struct live_watch {
 	struct store *store;
 	VEC(struct informer *) informers; /* of the kinds a decision rests on */
 	uint64_t version;
+	bool behind;
 };
 
 static void on_change(void *context, const struct store_object *object, const struct store_object *old, bool deleted)
@@ -58,12 +59,19 @@ void live_watch_close(struct live_watch *watch)
 bool live_watch_read(struct live_watch *watch)
 {
 	bool complete = true;
+	watch->behind = false;
 	for (size_t k = 0; k < watch->informers.count; k++) {
 		informer_poll(watch->informers.items[k]);
 		complete &= !informer_listing(watch->informers.items[k]);
+		watch->behind |= informer_behind(watch->informers.items[k]);
 	}
 	live_check_held(watch->live, store_committed(watch->store));
 	return complete;
+}
+
+bool live_watch_behind(const struct live_watch *watch)
+{
+	return watch->behind;
 }
 
 uint64_t live_watch_version(const struct live_watch *watch)

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DOUBLINGS 8 /* of the pause after refused writes */
+#define READS_PER_CYCLE 16 /* steps, while there is more to read than fits into one */
+#define MOST_DOUBLINGS 8   /* of the pause after refused writes */
 /* Most cycles take less: their decisions are written in the same turn. */
 #define SHORT_DECISION_NS (10 * CLOCK_MILLISECOND)
 #define LOOK_AGAIN_MS 2 /* whether a longer one is through */
@@ -42,6 +43,8 @@ void scheduler_destroy(struct scheduler *scheduler)
 	if (!scheduler)
 		return;
 	beside_destroy(scheduler->beside);
+	if (scheduler->turn)
+		arena_destroy(scheduler->turn->arena);
 	scheduler_forget_attempts(scheduler);
 	scheduler_refused_free(scheduler);
 	scheduler_claims_free(scheduler);
@@ -140,14 +143,14 @@ static bool begin_cycle(struct scheduler *scheduler, int64_t now)
 	return beside_wait(scheduler->beside, SHORT_DECISION_NS);
 }
 
-static void finish_cycle(struct scheduler *scheduler)
+/* Everything that is decided, before any of it is written. */
+static void begin_writing(struct scheduler *scheduler)
 {
-	int64_t now = scheduler->last, now_seconds = now / CLOCK_SECOND;
+	int64_t now = scheduler->last, decided = clock_now(scheduler->options.clock);
 	struct plan *plan = scheduler->plan;
 	struct arena *arena = arena_create();
 	scheduler->deciding = false;
 	scheduler->decided = true;
-	int64_t decided = clock_now(scheduler->options.clock);
 	metrics_time(&scheduler->metrics.deciding, decided - now);
 	if (scheduler->changed_at)
 		metrics_time(&scheduler->metrics.waiting, decided - scheduler->changed_at);
@@ -155,37 +158,75 @@ static void finish_cycle(struct scheduler *scheduler)
 	metrics_decided(&scheduler->metrics, plan);
 	log_cycle(scheduler, plan);
 	scheduler->due = sooner(next_due(scheduler, plan, now), scheduler_claims_due(scheduler));
-	struct scheduler_turn turn = {
+	scheduler->turn = arena_new(arena, struct scheduler_turn);
+	*scheduler->turn = (struct scheduler_turn){
 		.scheduler = scheduler,
 		.store = scheduler->options.store,
 		.logger = scheduler->options.logger,
 		.plan = plan,
 		.arena = arena,
-		.now_seconds = now_seconds,
+		.now_seconds = now / CLOCK_SECOND,
 	};
 	scheduler->unwritten = false;
-	scheduler->assumed = scheduler->under_way.count;
-	scheduler_claims_finish(&turn);
-	scheduler_write(&turn);
-	scheduler_write_status(&turn);
-	scheduler_defragment_end(scheduler, plan);
-	scheduler_keep_usage(&turn);
+	scheduler_claims_finish(scheduler->turn);
+}
+
+void scheduler_spend(struct scheduler *scheduler, size_t cost)
+{
+	scheduler->left -= cost < scheduler->left ? cost : scheduler->left;
+}
+
+static bool tell_decided(struct scheduler_turn *turn)
+{
+	const struct scheduler_options *options = &turn->scheduler->options;
+	for (; options->decided && turn->next < turn->plan->group_count; turn->next++) {
+		if (turn->scheduler->left == 0)
+			return false;
+		options->decided(options->decided_context, turn->plan, turn->next);
+		scheduler_spend(turn->scheduler, SCHEDULER_COST_WRITE);
+	}
+	return true;
+}
+
+/* False when there is more to write than fits into a step. */
+static bool write_slice(struct scheduler *scheduler)
+{
+	static bool (*const stages[])(struct scheduler_turn * turn) = {
+		scheduler_write_evictions,
+		scheduler_write_releases,
+		scheduler_write_bindings,
+		scheduler_write_status,
+		tell_decided,
+	};
+	struct scheduler_turn *turn = scheduler->turn;
+	scheduler->left = scheduler->options.slice ? scheduler->options.slice : SCHEDULER_SLICE;
+	for (; turn->stage < sizeof(stages) / sizeof(*stages); turn->stage++, turn->next = 0)
+		if (!stages[turn->stage](turn))
+			return false;
+	return true;
+}
+
+static void end_cycle(struct scheduler *scheduler)
+{
+	struct scheduler_turn *turn = scheduler->turn;
+	int64_t now = scheduler->last;
+	scheduler_defragment_end(scheduler, turn->plan);
+	scheduler_keep_usage(turn);
 	if (scheduler->unwritten) {
 		scheduler->failures++;
 		scheduler->due = sooner(scheduler->due, now + pause_of(scheduler));
 	} else if (scheduler->under_way.count == 0) {
 		scheduler->failures = 0;
 	}
-	if (scheduler->options.decided)
-		scheduler->options.decided(scheduler->options.decided_context, plan);
 	live_finish(scheduler->live);
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings)); /* the former ones may be gone */
-	scheduler_assume(&turn);
+	scheduler_assume(turn);
 	scheduler_claims_assume(scheduler);
 	scheduler->due = sooner(scheduler->due, scheduler_usage_due(scheduler));
 	scheduler->due = sooner(scheduler->due, scheduler_defragment_due(scheduler, now));
 	scheduler->due = sooner(scheduler->due, scheduler_claims_due(scheduler));
-	arena_destroy(arena);
+	scheduler->turn = NULL;
+	arena_destroy(turn->arena);
 }
 
 static int until(int64_t now, int64_t due)
@@ -197,7 +238,7 @@ static int until(int64_t now, int64_t due)
 
 void scheduler_read(struct scheduler *scheduler)
 {
-	if (scheduler->deciding)
+	if (scheduler->deciding || scheduler->turn)
 		return;
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings));
 	live_watch_read(scheduler->watch);
@@ -212,6 +253,11 @@ static bool take_over(struct scheduler *scheduler, int64_t now)
 	scheduler_read_answers(scheduler, now);
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return false;
+	/* What changes without end is looked at all the same. */
+	bool behind = live_watch_behind(scheduler->watch);
+	scheduler->reads = behind ? scheduler->reads + 1 : 0;
+	if (behind && scheduler->reads % READS_PER_CYCLE != 0)
+		return false;
 	scheduler_claims_check(scheduler, now);
 	return true;
 }
@@ -225,17 +271,28 @@ static int wait_after(const struct scheduler *scheduler, int64_t now)
 	return until(now, scheduler->due);
 }
 
+/* Returns when the next step is due. What is decided beside the loop, or written over several steps, leaves the state alone, so
+ * that what came meanwhile was not looked at. */
+static int write_on(struct scheduler *scheduler, int64_t now, bool at_once)
+{
+	if (!write_slice(scheduler))
+		return 0;
+	end_cycle(scheduler);
+	return at_once ? wait_after(scheduler, now) : 0;
+}
+
 int scheduler_step(struct scheduler *scheduler)
 {
 	int64_t now = clock_now(scheduler->options.clock);
 	if (scheduler->deciding) {
 		if (!beside_wait(scheduler->beside, 0))
 			return LOOK_AGAIN_MS;
-		finish_cycle(scheduler);
-		return 0; /* what came meanwhile was not looked at */
+		begin_writing(scheduler);
 	}
+	if (scheduler->turn)
+		return write_on(scheduler, now, false);
 	if (!take_over(scheduler, now))
-		return until(now, now + scheduler->options.pause_ns);
+		return live_watch_behind(scheduler->watch) ? 0 : until(now, now + scheduler->options.pause_ns);
 	/* A clock that was set back must not stop the loop. */
 	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
 	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);
@@ -248,8 +305,8 @@ int scheduler_step(struct scheduler *scheduler)
 		return live_is_checking(scheduler->live) ? 0 : until(now, scheduler->due);
 	if (!begin_cycle(scheduler, now))
 		return LOOK_AGAIN_MS;
-	finish_cycle(scheduler);
-	return wait_after(scheduler, now);
+	begin_writing(scheduler);
+	return write_on(scheduler, now, true);
 }
 
 void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)

@@ -31,14 +31,16 @@ struct scheduler_options {
 	int64_t period_ns; /* a cycle this often while something waits, for delays; 0: 10 s */
 	/* Of pods that name no PodGroup, see pod_grouping.h; copied. NULL: nobody groups. */
 	const struct pod_grouping *grouping;
-	/* Told of every cycle before its trials are taken back. NULL: nobody. */
-	void (*decided)(void *context, const struct plan *plan);
+	size_t slice; /* how much a step writes, see scheduler_internal.h; 0: the usual */
+	/* Told of each group of each cycle, by its place in the plan, before its trials are taken back. NULL: nobody. */
+	void (*decided)(void *context, const struct plan *plan, size_t group);
 	void *decided_context;
 };
 
 struct scheduler *scheduler_create(const struct scheduler_options *options);
 void scheduler_destroy(struct scheduler *scheduler); /* NULL is a no-op */
-/* Runs a cycle when one is due. Writes are in memory afterwards: the owner of the loop commits. Milliseconds until the
+/* Runs a cycle when one is due, or goes on writing what the last one decided. Writes are in memory afterwards: the owner of the
+ * loop commits. Milliseconds until the
  * next cycle is due if nothing changes, -1 for never. */
 int scheduler_step(struct scheduler *scheduler);
 void scheduler_read(struct scheduler *scheduler); /* only takes over what changed */

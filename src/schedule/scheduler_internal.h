@@ -15,6 +15,7 @@
 struct attempt {
 	struct scheduler *scheduler;
 	size_t place; /* among those under way */
+	bool assumed; /* the state has been told */
 	enum live_guess guess;
 	char *namespace_, *pod, *node;
 	const char *what;    /* "allocate", "reclaim" ... */
@@ -56,7 +57,6 @@ struct scheduler {
 		bool now;            /* in this cycle */
 	} defragment;
 	VEC(struct attempt *) under_way, answered;
-	size_t assumed; /* the first of those under way that the state does not assume yet */
 	struct refusal *refusals;
 	VEC(struct claim_wait *) claim_waits; /* gangs whose claims are to be bound first */
 	struct claim_pause *claim_pauses;
@@ -75,11 +75,15 @@ struct scheduler {
 		size_t queue_count, remembered;
 	} seen;        /* what is told about the last cycle while the next one is being decided */
 	bool deciding; /* beside the loop: the state is left alone */
+	struct scheduler_turn
+		*turn;  /* decisions that are being written, in its own arena; NULL: none. The state is left alone */
+	size_t left;    /* of what may be written in this step */
+	unsigned reads; /* steps in a row that did not read all that changed */
 	bool started, decided;
 	bool again; /* a decision was not carried out, because it rested on something that has changed */
 };
 
-/* One cycle whose decisions are to be written. */
+/* One cycle whose decisions are to be written, in slices: it goes on where the last step ended. */
 struct scheduler_turn {
 	struct scheduler *scheduler;
 	struct store *store;
@@ -88,10 +92,24 @@ struct scheduler_turn {
 	struct arena *arena;
 	int64_t now_seconds;
 	const struct claim_choices *choices; /* for claims of pods that are about to be bound; NULL: there are none */
+	size_t stage, next, pod;             /* the stage, its next group or eviction, and the next pod of that group */
+	enum live_news news;                 /* of that group */
+	bool kept;                           /* what is moved has its new place */
 };
 
-/* scheduler_write.c: bindings and evictions. They are assumed to hold until they are answered and seen. */
-void scheduler_write(struct scheduler_turn *turn);
+/* What counts against a slice. */
+#define SCHEDULER_SLICE 6000
+#define SCHEDULER_COST_LOOK 1
+#define SCHEDULER_COST_WRITE 24
+
+void scheduler_spend(struct scheduler *scheduler, size_t cost);
+
+/* The stages return true when they are through, false when the slice is used up.
+ *
+ * scheduler_write.c: evictions and bindings. They are assumed to hold until they are answered and seen. */
+bool scheduler_write_evictions(struct scheduler_turn *turn);
+bool scheduler_write_releases(struct scheduler_turn *turn);
+bool scheduler_write_bindings(struct scheduler_turn *turn);
 /* Which parts of the gang reach their minimum with what is bound and what is to be bound now, by node of its tree; in the
  * arena. Members of `left_out` do not count. A pod for which a later decision found only a reservation would leave the others
  * alone: then they wait for it. */
@@ -127,8 +145,8 @@ bool scheduler_numbers_wait(const struct scheduler_turn *turn, int64_t last);
 /* Something about the group could not be written: the next cycle looks at it again, after a pause. */
 void scheduler_unwritten(const struct scheduler_turn *turn, size_t group);
 
-/* scheduler_status.c: what is told about the groups of this cycle, their pods and the queues. */
-void scheduler_write_status(const struct scheduler_turn *turn);
+/* scheduler_status.c: what is told about the groups of this cycle, their pods and the queues; a stage as well. */
+bool scheduler_write_status(struct scheduler_turn *turn);
 
 /* scheduler_group.c: the status of one PodGroup. */
 void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message);

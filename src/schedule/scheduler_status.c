@@ -53,6 +53,7 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 		struct node *status = build_map(build);
 		build_put(build, status, "nominatedNodeName", node[0] ? build_string(build, node) : build_null(build));
 		int written = writes_pod_condition(turn->store, pod, &condition, turn->now_seconds, build, status);
+		scheduler_spend(turn->scheduler, SCHEDULER_COST_WRITE);
 		if (written < 0)
 			scheduler_unwritten(turn, group);
 		/* In the word of kube-scheduler, which people and their tools look for. */
@@ -109,7 +110,8 @@ static const char *pod_reason(const struct scheduler_turn *turn, const struct sn
 	return decided->state == GROUP_BLOCKED ? "WaitingForGang" : UNSCHEDULABLE;
 }
 
-static void mark_pods(const struct scheduler_turn *turn, size_t index, const char *message)
+/* False when the slice was used up before the last one. */
+static bool mark_pods(struct scheduler_turn *turn, size_t index, const char *message)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
 	const struct snapshot_group *group = &snapshot->groups[index];
@@ -119,11 +121,16 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
 	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
 	const char *waits_for = quiet ? "Waiting" : pod_reason(turn, group, decided);
-	enum live_news news =
-		live_news(turn->scheduler->live, (int)index, meaning_of(decided), turn->now_seconds * CLOCK_SECOND);
-	for (size_t i = 0; i < decided->gang.pod_count; i++) {
-		const struct gang_pod *member = &decided->gang.pods[i];
-		const struct snapshot_pod *pod = &snapshot->pods[group->members[i]];
+	if (turn->pod == 0)
+		turn->news = live_news(turn->scheduler->live, (int)index, meaning_of(decided),
+		                       turn->now_seconds * CLOCK_SECOND);
+	enum live_news news = turn->news;
+	for (; turn->pod < decided->gang.pod_count; turn->pod++) {
+		const struct gang_pod *member = &decided->gang.pods[turn->pod];
+		const struct snapshot_pod *pod = &snapshot->pods[group->members[turn->pod]];
+		if (turn->scheduler->left == 0)
+			return false;
+		scheduler_spend(turn->scheduler, SCHEDULER_COST_LOOK);
 		/* A pod that is evicted and moved has a reservation too, but is on a node still. */
 		if (pod->node >= 0 || pod->gone)
 			continue;
@@ -152,6 +159,8 @@ static void mark_pods(const struct scheduler_turn *turn, size_t index, const cha
 			mark_waiting(turn, index, pod->spec, "", is_plain(turn) ? UNSCHEDULABLE : PODS_NOT_GROUPED,
 			             message, tell, news);
 	}
+	turn->pod = 0;
+	return true;
 }
 
 /* ---- queues ---- */
@@ -264,17 +273,22 @@ static bool gathers(const struct scheduler_turn *turn, size_t index)
 	return true;
 }
 
-void scheduler_write_status(const struct scheduler_turn *turn)
+bool scheduler_write_status(struct scheduler_turn *turn)
 {
 	const struct plan *plan = turn->plan;
-	for (size_t i = 0; i < plan->group_count; i++) {
-		const struct plan_group *group = &plan->groups[plan->order[i]];
-		if (gathers(turn, group->index))
+	for (; turn->next < plan->group_count; turn->next++) {
+		const struct plan_group *group = &plan->groups[plan->order[turn->next]];
+		if (turn->scheduler->left == 0)
+			return false;
+		if (turn->pod == 0 && gathers(turn, group->index))
 			continue;
 		const char *message = plan_group_message(group, turn->arena);
-		mark_pods(turn, group->index, message);
+		if (!mark_pods(turn, group->index, message))
+			return false;
+		scheduler_spend(turn->scheduler, SCHEDULER_COST_WRITE);
 		if (!plan->snapshot->groups[group->index].implicit)
 			scheduler_mark_group(turn, group, message);
 	}
 	write_queues(turn);
+	return true;
 }

@@ -184,6 +184,7 @@ void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const c
 	struct doc *doc = build_finish(build, body);
 	struct store_request request = write_below(pod, STORE_BINDING, doc_root(doc));
 	struct attempt *attempt = attempt_new(scheduler, LIVE_BOUND, namespace_, name, node);
+	scheduler_spend(scheduler, SCHEDULER_COST_WRITE);
 	attempt->what = "allocate";
 	log_write(scheduler->options.logger, LOG_INFO, 0, "bind", "namespace", namespace_, "pod", name, "node", node,
 	          NULL);
@@ -257,8 +258,11 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 		return;
 	}
 	struct store_object *pod = peek_pod(scheduler, eviction->namespace_, eviction->pod);
-	if (!pod)
+	const struct store_object *seen = live_pod(scheduler->live, eviction->namespace_, eviction->pod);
+	if (!pod || !seen || strcmp(seen->uid, pod->uid) != 0) { /* gone, and perhaps another one has its name */
+		store_object_release(pod);
 		return;
+	}
 	if (!goes_through_api(eviction) && !mark_disrupted(turn, eviction, why, pod)) {
 		scheduler->unwritten = true; /* decided anew after a pause */
 		store_object_release(pod);
@@ -266,6 +270,7 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 	}
 	struct attempt *attempt =
 		attempt_new(turn->scheduler, LIVE_LEAVING, eviction->namespace_, eviction->pod, eviction->node);
+	scheduler_spend(scheduler, SCHEDULER_COST_WRITE);
 	attempt->what = eviction->action;
 	attempt->why = base_strdup(why);
 	log_write(turn->logger, LOG_INFO, 0, "evict", "namespace", eviction->namespace_, "pod", eviction->pod, "node",
@@ -487,37 +492,72 @@ static bool keep_places(const struct scheduler_turn *turn)
 	return kept;
 }
 
-void scheduler_write(struct scheduler_turn *turn)
+static const char *eviction_text(const struct scheduler_turn *turn, const struct plan_eviction *eviction)
 {
-	const struct plan *plan = turn->plan;
-	bool kept = keep_places(turn);
-	for (size_t i = 0; i < plan->eviction_count; i++) {
-		const struct plan_eviction *eviction = &plan->evictions[i];
-		if (!kept && eviction->by[0])
-			continue;
-		const char *why = "because its gang was below its minimum for too long";
-		if (eviction->by[0])
-			why = arena_printf(turn->arena, "for %s%s%s", eviction->by,
-			                   eviction->violates ? ", violating PodDisruptionBudget " : "",
-			                   eviction->violates ? eviction->violates : "");
-		evict(turn, eviction, why);
-	}
-	for (size_t i = 0; i < plan->group_count; i++) {
-		const char *why = cannot_be_finished(turn, plan->groups[i].index);
-		if (why)
-			release(turn, plan->groups[i].index, why);
-	}
-	scheduler_claims_choose(turn);
-	for (size_t i = 0; i < plan->group_count; i++)
-		bind_gang(turn, &plan->groups[plan->order[i]]);
+	if (!eviction->by[0])
+		return "because its gang was below its minimum for too long";
+	return arena_printf(turn->arena, "for %s%s%s", eviction->by,
+	                    eviction->violates ? ", violating PodDisruptionBudget " : "",
+	                    eviction->violates ? eviction->violates : "");
 }
 
+bool scheduler_write_evictions(struct scheduler_turn *turn)
+{
+	const struct plan *plan = turn->plan;
+	if (turn->next == 0)
+		turn->kept = keep_places(turn);
+	for (; turn->next < plan->eviction_count; turn->next++) {
+		const struct plan_eviction *eviction = &plan->evictions[turn->next];
+		if (turn->scheduler->left == 0)
+			return false;
+		if (turn->kept || !eviction->by[0])
+			evict(turn, eviction, eviction_text(turn, eviction));
+	}
+	return true;
+}
+
+bool scheduler_write_releases(struct scheduler_turn *turn)
+{
+	for (; turn->next < turn->plan->group_count; turn->next++) {
+		size_t index = turn->plan->groups[turn->next].index;
+		if (turn->scheduler->left == 0)
+			return false;
+		const char *why = cannot_be_finished(turn, index);
+		if (why)
+			release(turn, index, why);
+		scheduler_spend(turn->scheduler, SCHEDULER_COST_LOOK);
+	}
+	return true;
+}
+
+bool scheduler_write_bindings(struct scheduler_turn *turn)
+{
+	for (; turn->next < turn->plan->group_count; turn->next++) {
+		const struct plan_group *group = &turn->plan->groups[turn->plan->order[turn->next]];
+		if (turn->scheduler->left == 0)
+			return false;
+		if (turn->next == 0)
+			scheduler_claims_choose(turn);
+		bind_gang(turn, group);
+		scheduler_spend(turn->scheduler, SCHEDULER_COST_LOOK);
+	}
+	return true;
+}
+
+static void assume(struct scheduler *scheduler, struct attempt *attempt)
+{
+	if (!attempt->assumed)
+		live_assume(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
+		            attempt->guess == LIVE_BOUND ? attempt->node : "");
+	attempt->assumed = true;
+}
+
+/* Some may have been answered while the rest was written. */
 void scheduler_assume(const struct scheduler_turn *turn)
 {
 	struct scheduler *scheduler = turn->scheduler;
-	for (size_t i = scheduler->assumed; i < scheduler->under_way.count; i++) {
-		const struct attempt *attempt = scheduler->under_way.items[i];
-		live_assume(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess,
-		            attempt->guess == LIVE_BOUND ? attempt->node : "");
-	}
+	for (size_t i = 0; i < scheduler->under_way.count; i++)
+		assume(scheduler, scheduler->under_way.items[i]);
+	for (size_t i = 0; i < scheduler->answered.count; i++)
+		assume(scheduler, scheduler->answered.items[i]);
 }

@@ -387,7 +387,9 @@ static void decide(struct replay *replay)
 	write_lowered(replay);
 	for (int round = 0; going && round < ROUNDS; round++) {
 		store_commit(replay->store, &error);
-		live_watch_read(replay->watch);
+		do
+			live_watch_read(replay->watch);
+		while (live_watch_behind(replay->watch));
 		if (!live_changed(replay->live))
 			return;
 		const struct plan *plan = live_plan(replay->live, replay->clock.now, replay->options->actions,

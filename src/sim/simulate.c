@@ -22,6 +22,7 @@ static void start_world(struct simulation *simulation)
 		.clock = &simulation->clock.source,
 		.logger = simulation->options.logger,
 		.settings = simulation->settings,
+		.slice = simulation->options.slice,
 		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1, .lost_seconds = 300},
 	});
 }

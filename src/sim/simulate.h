@@ -21,6 +21,7 @@ struct simulation_options {
 	uint64_t seed;                   /* of uids and generated names */
 	const struct settings *settings; /* copied; NULL: the usual */
 	const struct logger *logger;
+	size_t slice; /* of what the scheduler writes in a turn, see scheduler.h; 0: the usual */
 	/* Called after each turn, when its writes are committed. May be NULL. */
 	void (*after_turn)(void *context);
 	void *context;

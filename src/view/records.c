@@ -264,13 +264,21 @@ static void show_nodes_again(struct records *records)
 
 bool records_poll(struct records *records)
 {
-	bool complete = true;
+	bool all = true;
 	for (size_t i = 0; i < SHOWN; i++) {
 		informer_poll(records->followers[i].informer);
-		complete &= !informer_listing(records->followers[i].informer);
+		all &= !informer_behind(records->followers[i].informer);
 		if (records->followers[i].kind == KIND_NODE && records->keys_changed)
 			show_nodes_again(records);
 	}
+	return all;
+}
+
+bool records_complete(const struct records *records)
+{
+	bool complete = true;
+	for (size_t i = 0; i < SHOWN; i++)
+		complete &= !informer_listing(records->followers[i].informer);
 	return complete;
 }
 
@@ -285,16 +293,14 @@ static void show_named(struct records *records, enum kind_id kind, const char *n
 	store_object_release(object);
 }
 
-void records_note_plan(struct records *records, const struct plan *plan)
+void records_note_group(struct records *records, const struct plan *plan, size_t index)
 {
 	struct arena *arena = arena_create();
-	for (size_t i = 0; i < plan->group_count; i++) {
-		const struct plan_group *group = &plan->groups[i];
-		enum kind_id kind = plan->snapshot->groups[group->index].implicit ? KIND_POD : KIND_POD_GROUP;
-		const char *key = arena_printf(arena, "%c%s/%s", letter_of(kind), group->namespace_, group->name);
-		if (set_reasons(records, key, group))
-			show_named(records, kind, group->namespace_, group->name);
-	}
+	const struct plan_group *group = &plan->groups[index];
+	enum kind_id kind = plan->snapshot->groups[group->index].implicit ? KIND_POD : KIND_POD_GROUP;
+	const char *key = arena_printf(arena, "%c%s/%s", letter_of(kind), group->namespace_, group->name);
+	if (set_reasons(records, key, group))
+		show_named(records, kind, group->namespace_, group->name);
 	arena_destroy(arena);
 }
 

@@ -20,9 +20,11 @@ struct records_options {
 
 struct records *records_create(const struct records_options *options);
 void records_destroy(struct records *records); /* NULL is a no-op */
-/* Takes over what was committed. Whether every kind that exists has been read once. */
+/* Takes over what was committed, a bounded number of changes. False when some are left. */
 bool records_poll(struct records *records);
-/* What a cycle said about the groups it looked at; others are as before. */
-void records_note_plan(struct records *records, const struct plan *plan);
+/* Whether every kind that exists has been read once. */
+bool records_complete(const struct records *records);
+/* What a cycle said about one of the groups it looked at; others are as before. */
+void records_note_group(struct records *records, const struct plan *plan, size_t group);
 
 #endif

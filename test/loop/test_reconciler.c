@@ -137,6 +137,28 @@ static void remove_pod(struct store_fixture *fixture, const char *name)
 	assert_code(fixture, fixture_delete(fixture, "pods", "default", name, "{'gracePeriodSeconds':0}"), 200);
 }
 
+static void a_long_list_is_read_in_slices(void **state)
+{
+	struct store_fixture *fixture = *state;
+	struct informer *informer = informer_create(
+		&(struct informer_options){.store = fixture->store, .group = "", .resource = "pods", .changed = note});
+	char name[16];
+	for (int i = 0; i < 1200; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		make_pod(fixture, name);
+	}
+	size_t reports[4], all = 0;
+	for (int i = 0; i < 4; i++) {
+		all += reports[i] = informer_poll(informer);
+		assert_int_equal(informer_behind(informer), i < 2);
+		assert_int_equal(informer_listing(informer), i < 2);
+	}
+	assert_true(reports[0] > 0 && reports[0] <= 500 && reports[1] <= 500);
+	assert_int_equal(all, 1200);
+	assert_int_equal(reports[3], 0);
+	informer_destroy(informer);
+}
+
 static void a_lost_watch_loses_no_change(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -351,6 +373,7 @@ int main(void)
 		cmocka_unit_test(what_is_wanted_while_in_work_is_not_lost),
 		cmocka_unit_test(failures_wait_longer_each_time),
 		cmocka_unit_test(many_keys_come_in_order),
+		cmocka_unit_test_setup_teardown(a_long_list_is_read_in_slices, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lost_watch_loses_no_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_taken_again_is_another_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(types_may_come_and_go, setup, teardown),

@@ -38,9 +38,9 @@ static void put(void *context, char kind, const char *name, const char *json)
 	shown->writes++;
 }
 
-static void decided(void *context, const struct plan *plan)
+static void decided(void *context, const struct plan *plan, size_t group)
 {
-	records_note_plan(((struct story *)context)->records, plan);
+	records_note_group(((struct story *)context)->records, plan, group);
 }
 
 static int begin(void **state)
@@ -139,7 +139,8 @@ static void test_nodes_show_the_labels_of_topologies(void **state)
 {
 	struct story *story = *state;
 	make_node(story);
-	assert_true(records_poll(story->records));
+	records_poll(story->records);
+	assert_true(records_complete(story->records));
 	expect(story, "n n1",
 	       "{'k':'n','n':'n1','labels':{},'cpu':64000,'mem':1024,'gpu':8000,'down':true,'cordoned':true}");
 	make_topology(story, "racks", "rack");
