@@ -101,9 +101,12 @@ static int fail_with(const struct store_fault *fault, struct store_result *resul
 	return -1;
 }
 
-static int write_request(struct store *store, const struct store_request *request, struct store_result *result)
+/* `is_new`: the store has something else than before. */
+static int write_request(struct store *store, const struct store_request *request, struct store_result *result,
+                         bool *is_new)
 {
 	int status;
+	*is_new = true;
 	if (request->verb == STORE_DELETE) {
 		status = write_delete(store, request, result);
 	} else if (request->verb == STORE_DELETE_COLLECTION) {
@@ -112,6 +115,7 @@ static int write_request(struct store *store, const struct store_request *reques
 		struct draft draft;
 		draft_begin(&draft, store, request, result);
 		status = carry_out(&draft);
+		*is_new = !draft.old || result->object != draft.old;
 		draft_end(&draft);
 	}
 	if (status < 0)
@@ -127,8 +131,12 @@ int write_with_ticket(struct store *store, const struct store_request *request, 
 		fault = store->fault(store->fault_context, request);
 	if (fault.code && !fault.after)
 		return fail_with(&fault, result);
-	int status = write_request(store, request, result);
-	bool forward = status == 0 && store->mirror.forward && !request->dry_run;
+	bool is_new;
+	int status = write_request(store, request, result, &is_new);
+	/* Where nobody waits for the answer, a patch that changes nothing does not bother the server: if that has something
+	 * else by now, its watch says so, and whoever patched decides anew. */
+	bool is_idle = request->verb == STORE_PATCH && !ticket && !is_new;
+	bool forward = status == 0 && store->mirror.forward && !request->dry_run && !is_idle;
 	if (forward)
 		store->mirror.forward(store->mirror.context, request, result->object, fault.code ? NULL : ticket);
 	if (forwarded)

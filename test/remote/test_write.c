@@ -148,6 +148,25 @@ static void what_was_created_may_be_deleted_before_the_answer(void **state)
 	assert_true(remote_settled(fixture->remote));
 }
 
+static void a_patch_that_changes_nothing_is_not_sent(void **state)
+{
+	static const char running[] = "{'status':{'phase':'Running'}}";
+	struct remote_fixture *fixture = *state;
+	remote_fixture_start_empty(fixture);
+	remote_fixture_tell(fixture, "ADDED", remote_fixture_plain_pod("a", 11));
+	for (int i = 0; i < 3; i++)
+		assert_code(&fixture->base, fixture_merge_status(&fixture->base, "pods", "default", "a", running), 200);
+	remote_fixture_await(fixture, "PATCH", 1);
+	fake_server_answer(fixture->fake, "PATCH", 200, "",
+	                   remote_fixture_pod("a", "00000000-0000-0000-0000-000000000097", 12, "",
+	                                      "")); /* takes nothing */
+	remote_fixture_move(fixture);
+	assert_int_equal(fake_server_count(fixture->fake, "PATCH"), 1);
+	/* What the server did not take is new again. */
+	assert_code(&fixture->base, fixture_merge_status(&fixture->base, "pods", "default", "a", running), 200);
+	remote_fixture_await(fixture, "PATCH", 2);
+}
+
 static void a_deleted_object_stays_deleted(void **state)
 {
 	struct remote_fixture *fixture = *state;
@@ -436,6 +455,7 @@ int main(void)
 		ON_KIT(attempts_have_an_end),
 		ON_KIT(what_is_gone_does_not_come_back_with_an_older_answer),
 		ON_KIT(what_was_created_may_be_deleted_before_the_answer),
+		ON_KIT(a_patch_that_changes_nothing_is_not_sent),
 		ON_KIT(a_deleted_object_stays_deleted),
 		ON_KIT(a_list_from_before_brings_nothing_back),
 		ON_KIT(a_graceful_end_is_no_end_yet),
