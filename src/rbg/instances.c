@@ -133,14 +133,26 @@ static struct node *make_labels(struct rbg_turn *turn, struct build *build, cons
 	return labels;
 }
 
+/* Belongs to a set that is gone, and goes as well. */
+static bool is_orphan(const struct store_object *object)
+{
+	const struct val *owner = val_item(val_path(object->root, "metadata", "ownerReferences", NULL), 0);
+	return strcmp(val_str(val_get(owner, "kind"), ""), "RoleInstanceSet") == 0;
+}
+
 static const struct store_object *make_instance(struct rbg_turn *turn, struct rbg_role_state *role,
                                                 const struct rbg_role *as, const char *revision, int64_t ordinal)
 {
 	const char *name = rbg_instance_name(turn, role->spec, ordinal);
 	const struct store_object *set = rbg_peek(turn, RBG_GROUP, "roleinstancesets", rbg_set_name(turn, role->spec));
 	const struct val *parts = rbg_instance_parts(turn, role, as);
-	if (!set || !parts || rbg_peek(turn, RBG_GROUP, "roleinstances", name)) {
-		rbg_look_again(turn, 1); /* what stands in its place belongs to a set that is gone, and goes as well */
+	const struct store_object *other = rbg_peek(turn, RBG_GROUP, "roleinstances", name);
+	if (!set || !parts || (other && is_orphan(other))) {
+		rbg_look_again(turn, 1);
+		return NULL;
+	}
+	if (other) {
+		rbg_refuse(turn, other);
 		return NULL;
 	}
 	struct build *build = build_create();

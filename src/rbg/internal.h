@@ -284,6 +284,8 @@ bool rbg_create(struct rbg_turn *turn, const char *group, const char *resource, 
 /* Creates it, or makes the fields that are given so: `paths` of the existing object are compared and replaced. */
 bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, const char *resource, const char *name,
                 struct node *object, const char *const *fields);
+/* Somebody else's object has the name of one that the group needs: fails the turn and says so. */
+void rbg_refuse(struct rbg_turn *turn, const struct store_object *other);
 bool rbg_delete(struct rbg_turn *turn, const struct store_object *object);
 bool rbg_patch(struct rbg_turn *turn, const struct store_object *object, struct build *build, struct node *patch);
 bool rbg_patch_as(struct rbg_turn *turn, const struct store_object *object, enum store_patch type, struct build *build,

@@ -51,6 +51,13 @@ static void fail(struct rbg_turn *turn, const char *why)
 	writes_event_once(turn->store, turn->object, true, "FailedReconcileWorkload", why, turn->now);
 }
 
+void rbg_refuse(struct rbg_turn *turn, const struct store_object *other)
+{
+	turn->refusal = arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
+	                             other->type->kind, other->name);
+	fail(turn, turn->refusal);
+}
+
 /* Carries out a request; a refusal that may pass later fails the turn, which is then tried again. */
 static bool carry_out(struct rbg_turn *turn, const struct store_request *request)
 {
@@ -164,9 +171,7 @@ bool rbg_ensure(struct rbg_turn *turn, struct build *build, const char *group, c
 		return created;
 	}
 	if (!is_owned(turn, old)) {
-		turn->refusal = arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
-		                             old->type->kind, name);
-		fail(turn, turn->refusal);
+		rbg_refuse(turn, old);
 		doc_destroy(doc);
 		return false;
 	}

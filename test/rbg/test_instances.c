@@ -104,6 +104,22 @@ static void deleted_instances_come_back(void **state)
 }
 
 /* What a set asks for is decided by the group. */
+/* An instance that somebody else made under the name of ours: the group says so and goes on when it is gone. */
+static void instances_of_others_are_named(void **state)
+{
+	struct control_fixture *fixture = *state;
+	control_nodes(fixture, 4, 8, 2);
+	control_apply(fixture,
+	              "apiVersion: workloads.x-k8s.io/v1alpha2\nkind: RoleInstance\nmetadata: {name: llm-a-1}\n"
+	              "spec: {components: []}\n");
+	open_group(fixture, "i", 2);
+	assert_string_equal(control_condition(fixture, "llm", "ReconcileFailed"),
+	                    "True Refused: RoleInstance llm-a-1 is there already and does not belong to the group");
+	fixture_delete(&fixture->base, INSTANCES, "default", "llm-a-1", NULL);
+	control_run(fixture, 100);
+	assert_string_equal(control_condition(fixture, "llm", "Ready"), "True AllRolesReady: All roles are ready");
+}
+
 static void sets_follow_their_group(void **state)
 {
 	struct control_fixture *fixture = *state;
@@ -209,6 +225,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(groups_own_sets_own_instances_own_pods, control_setup,
 	                                        control_teardown),
 		cmocka_unit_test_setup_teardown(deleted_instances_come_back, control_setup, control_teardown),
+		cmocka_unit_test_setup_teardown(instances_of_others_are_named, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(sets_follow_their_group, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(updates_change_sets_and_instances, control_setup, control_teardown),
 		cmocka_unit_test_setup_teardown(restarts_are_told, control_setup, control_teardown),
