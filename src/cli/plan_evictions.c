@@ -33,6 +33,12 @@ struct plan_evictions *plan_evictions_sort(const struct plan *plan, struct arena
 	return sorted;
 }
 
+static const char *why_released(const struct cycle_eviction *decided)
+{
+	return decided->resettles ? "the rest of the gang has no place beside it, and all of it has elsewhere"
+	                          : "the gang has been below its minimum for too long";
+}
+
 static void add_one(const struct plan *plan, size_t index, struct table *table)
 {
 	const struct plan_eviction *eviction = &plan->evictions[index];
@@ -51,8 +57,8 @@ static void add_one(const struct plan *plan, size_t index, struct table *table)
 		           eviction->violates ? ", violating PodDisruptionBudget " : "",
 		           eviction->violates ? eviction->violates : "");
 	else
-		table_line(table, COLOUR_RED, "  - %s leaves %s: the gang has been below its minimum for too long",
-		           eviction->pod, eviction->node);
+		table_line(table, COLOUR_RED, "  - %s leaves %s: %s", eviction->pod, eviction->node,
+		           why_released(decided));
 }
 
 /* "a b c and 5 more" */
@@ -80,8 +86,7 @@ static void add_many(const struct plan_evictions *evictions, size_t from, size_t
 		           eviction->violates ? ", violating PodDisruptionBudget " : "",
 		           eviction->violates ? eviction->violates : "", pods.text);
 	else
-		table_line(table, COLOUR_RED,
-		           "  - %zu pods leave: the gang has been below its minimum for too long: %s", to - from,
+		table_line(table, COLOUR_RED, "  - %zu pods leave: %s: %s", to - from, why_released(decided),
 		           pods.text);
 	buffer_free(&pods);
 }

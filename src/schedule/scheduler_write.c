@@ -494,8 +494,11 @@ static bool keep_places(const struct scheduler_turn *turn)
 
 static const char *eviction_text(const struct scheduler_turn *turn, const struct plan_eviction *eviction)
 {
+	size_t number = (size_t)(eviction - turn->plan->evictions);
 	if (!eviction->by[0])
-		return "because its gang was below its minimum for too long";
+		return turn->plan->snapshot->cycle.evictions[number].resettles
+		               ? "because the rest of its gang has no place beside it, and all of it has elsewhere"
+		               : "because its gang was below its minimum for too long";
 	return arena_printf(turn->arena, "for %s%s%s", eviction->by,
 	                    eviction->violates ? ", violating PodDisruptionBudget " : "",
 	                    eviction->violates ? eviction->violates : "");

@@ -211,6 +211,7 @@ static void set_times(const struct snapshot_build *build, const struct snapshot_
 	              : into->preempt == CYCLE_NON_PREEMPTIBLE ? -1
 	              : shard && shard->has_grace              ? shard->grace_ns
 	                                                       : DEFAULT_STALENESS_GRACE;
+	into->resettles = into->grace >= 0 && !spec->has_staleness_grace && !(shard && shard->has_grace);
 	const char *text = val_str(val_path(manifest->object, "metadata", "annotations", MET_MINIMUM, NULL), "");
 	char *end;
 	long met = strtol(text, &end, 10);

@@ -200,6 +200,7 @@ static void add_group(struct cluster_fixture *fixture, const struct fixture_grou
 	group->preempt = from->preempt;
 	group->creation = (int64_t)fixture->cycle.group_count;
 	group->grace = from->grace ? from->grace * CLOCK_SECOND : -1;
+	group->resettles = from->resettles;
 	group->has_stale_since = from->stale > 0;
 	group->stale_since = -from->stale * CLOCK_SECOND;
 	group->met = from->met;

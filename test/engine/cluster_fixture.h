@@ -42,6 +42,7 @@ struct fixture_group {
 	const char *says; /* a part of one of its reasons */
 	bool stays;       /* nobody moves it */
 	bool starts_whole;
+	bool resettles;  /* with a grace that is not its own */
 	const char *app; /* label of its pods, by which budgets select them; NULL: none */
 	enum pod_health health;
 };

@@ -77,6 +77,7 @@ struct cycle_eviction {
 	int by;   /* group it makes room for, -1 for stale gangs */
 	enum cycle_action action;
 	bool moved;
+	bool resettles;                      /* of a gang that is below its minimum: all of it fits elsewhere */
 	bool fewest;                         /* no better choice of victims exists, proved: see evict/fewest.h */
 	bool guarded;                        /* one budget covers it, and the decision violates none */
 	const struct cycle_budget *violates; /* and does not allow it; NULL: none */
@@ -120,8 +121,9 @@ struct cycle_group {
 	bool has_stale_since;
 	int64_t stale_since; /* nanoseconds: when it fell below its minimum */
 	int met; /* pods with which it met a minimum that was raised since; 0: none was. With as many it is not stale */
-	int64_t grace;              /* nanoseconds below the minimum that are tolerated; negative = for ever */
-	int64_t evict_after;        /* nanoseconds: before this time the group may not cause evictions */
+	int64_t grace;       /* nanoseconds below the minimum that are tolerated; negative = for ever */
+	bool resettles;      /* it leaves before, if nothing holds the rest of it where it is and all fits elsewhere */
+	int64_t evict_after; /* nanoseconds: before this time the group may not cause evictions */
 	bool give_up_after_failure; /* schedulingBackoff 1: one failed cycle ends the attempts */
 	bool gave_up;
 	bool blocked;               /* must not be attempted; `reasons` already says why (unknown topology, ...) */
