@@ -102,6 +102,32 @@ def deployment_pods_stand_alone(world):
     world.wait_image("web-", "model:2", 3)
 
 
+def check_segments(world, prefix, label, size):
+    """Each in one rack, each in another; all in the zone that holds all of them."""
+    racks = {}
+    for pod in world.pods(prefix):
+        racks.setdefault(int(pod["metadata"]["labels"][label]) // size, set()).add(world.rack_of(pod))
+    assert sorted(racks.values(), key=sorted) == [{"r3"}, {"r4"}], racks
+
+
+@test()
+def filled_rack_segments_of_a_stateful_set(world):
+    """The zone with one node less has room for one of two segments, and is the tighter one."""
+    world.fill("r2-n0")
+    world.apply(stateful_set("db", 8, annotations=required(ZONE), pod=segments(4, RACK)))
+    world.wait_running("db-", 8)
+    check_segments(world, "db-", POD_INDEX, 4)
+
+
+@test()
+def filled_rack_segments_of_an_elastic_job(world):
+    """One segment is enough to start, and its zone has to hold the other one, too."""
+    world.fill("r2-n0")
+    world.apply(job("train", 8, annotations={**minimum(4), **required(ZONE)}, pod={"annotations": segments(4, RACK)}))
+    world.wait_running("train-", 8)
+    check_segments(world, "train-", "batch.kubernetes.io/job-completion-index", 4)
+
+
 @test()
 def stateful_set_segments(world):
     """By the index that a StatefulSet gives its pods, without being told its label."""

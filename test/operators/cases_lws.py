@@ -1,6 +1,8 @@
 """LeaderWorkerSets, from their own controller: replicas of a leader and its workers."""
 from world import RACK, required, template, test
 
+GROUP_INDEX = "leaderworkerset.sigs.k8s.io/group-index"
+
 
 def lws(name, replicas, size, annotations=None, startup="LeaderCreated", gpus=8, **spec):
     return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
@@ -12,7 +14,7 @@ def lws(name, replicas, size, annotations=None, startup="LeaderCreated", gpus=8,
 
 def racks_of_replicas(world, name, replicas):
     return [{world.rack_of(pod) for pod in world.pods(name + "-")
-             if pod["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/group-index"] == str(index)} for index in range(replicas)]
+             if pod["metadata"]["labels"][GROUP_INDEX] == str(index)} for index in range(replicas)]
 
 
 @test("lws")
@@ -30,8 +32,8 @@ def lws_replica_starts_whole_or_not(world):
     world.apply(lws("serve", 2, 4, annotations=required(RACK)))
 
     def one_runs():
-        nodes = sorted(sum(1 for pod in world.pods("serve-") if pod["spec"].get("nodeName") and pod["metadata"]["labels"][
-            "leaderworkerset.sigs.k8s.io/group-index"] == str(index)) for index in range(2))
+        nodes = sorted(sum(1 for pod in world.pods("serve-") if pod["spec"].get("nodeName")
+                           and pod["metadata"]["labels"][GROUP_INDEX] == str(index)) for index in range(2))
         return nodes == [0, 4] or nodes
     world.wait("one replica runs", one_runs)
 

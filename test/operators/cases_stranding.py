@@ -11,11 +11,9 @@ import kit
 from cases_builtin import job, minimum, stateful_set
 from cases_jobset import jobset, replicated
 from cases_kubeflow import mpi_job
-from cases_lws import lws
+from cases_lws import GROUP_INDEX, lws
 from cases_ray import ray_cluster
 from world import RACK, required, test
-
-GROUP_INDEX = "leaderworkerset.sigs.k8s.io/group-index"
 
 
 def is_named(prefix):

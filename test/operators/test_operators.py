@@ -18,6 +18,7 @@ import cases_trainer  # noqa: E402,F401  pylint: disable=unused-import
 import cases_ray  # noqa: E402,F401  pylint: disable=unused-import
 import cases_jobset  # noqa: E402,F401  pylint: disable=unused-import
 import cases_evictions  # noqa: E402,F401  pylint: disable=unused-import
+import cases_nodes  # noqa: E402,F401  pylint: disable=unused-import
 import cases_stranding  # noqa: E402,F401  pylint: disable=unused-import
 
 if __name__ == "__main__":

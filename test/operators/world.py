@@ -10,6 +10,10 @@ from installed import Installed, Replica
 from node_agents import NodeAgents
 
 GPU = "nvidia.com/gpu"
+UNREACHABLE, OUT_OF_SERVICE = "node.kubernetes.io/unreachable", "node.kubernetes.io/out-of-service"
+# Pods are evicted soon after their node was given up; the usual five minutes would only be waited for.
+SOON = [{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 3}
+        for key in (UNREACHABLE, "node.kubernetes.io/not-ready")]
 ZONE, RACK, HOST = "topology.kubernetes.io/zone", "example.com/rack", "kubernetes.io/hostname"
 NODES = [(f"r{rack}-n{node}", f"z{(rack + 1) // 2}", f"r{rack}") for rack in range(1, 5) for node in range(4)]
 # What its tests create, in the order in which it is deleted.
@@ -113,10 +117,26 @@ class World:
         self.agents.exits[pod] = code
 
     def die(self, node):
+        """Nothing is heard of the node any more: its pods are evicted by its taints, and never end."""
         self.agents.dead.add(node)
+        self.wait(f"{node} is given up", lambda: self.taints(node, UNREACHABLE) == ["NoExecute", "NoSchedule"] or
+                  self.taints(node, UNREACHABLE))
+
+    def taints(self, node, key):
+        found = [item for item in self.get("nodes") if item["metadata"]["name"] == node]
+        return sorted(taint["effect"] for item in found for taint in item["spec"].get("taints", []) if taint["key"] == key)
+
+    def give_up(self, node):
+        """Says that the machine is off, as its administrator would: what was evicted from it goes."""
+        self.plane.kubectl("taint", "node", node, f"{OUT_OF_SERVICE}=nodeshutdown:NoExecute")
 
     def clear(self):
         """Deletes the workloads as their users would. What belongs to them has to go, pods and PodGroups."""
+        for node in self.agents.dead:
+            self.plane.kubectl("taint", "node", node, f"{OUT_OF_SERVICE}-", check=False)
+        for node in self.get("nodes"):
+            if node["spec"].get("unschedulable"):
+                self.plane.kubectl("uncordon", node["metadata"]["name"])
         self.agents.dead.clear()
         self.agents.exits.clear()
         served = self.plane.kubectl("api-resources", "-o", "name").stdout.split()
