@@ -220,19 +220,19 @@ def cut_short(plane, name, docs, stop_at, provisions=True):
 @test
 def killed_while_claims_are_written(plane):
     for count in (0, 3):
-        cut_short(plane, "write", gang_with_claims("write", 6), ("PATCH", "/persistentvolumeclaims/", count))
+        cut_short(plane, "write", gang_with_claims("write", 6), ("PATCH", "/persistentvolumeclaims/", "", count))
 
 
 @test
 def killed_while_volumes_are_written(plane):
     for count in (0, 3):
-        cut_short(plane, "static", local_gang(plane, "static", 6)[0], ("PATCH", "/persistentvolumes/", count), False)
+        cut_short(plane, "static", local_gang(plane, "static", 6)[0], ("PATCH", "/persistentvolumes/", "", count), False)
 
 
 @test
 def killed_while_pods_are_bound(plane):
     for count in (0, 3):
-        cut_short(plane, "bind", gang_with_claims("bind", 6), ("POST", "/binding", count))
+        cut_short(plane, "bind", gang_with_claims("bind", 6), ("POST", "/binding", "", count))
 
 
 @test
@@ -243,7 +243,7 @@ def killed_while_claims_are_taken_back(plane):
         file.write("claimTimeoutSeconds: 2\n")
     try:
         with Controllers(plane), Proxy(plane, seed=1) as proxy:
-            proxy.stop_at = ("PATCH", "/persistentvolumeclaims/", 9)
+            proxy.stop_at = ("PATCH", "/persistentvolumeclaims/", f'"{SELECTED}":null', 3)
             with Replica(plane, "--config", config, kubeconfig=proxy.kubeconfig({"token": plane.token})) as replica:
                 apply(plane, gang_with_claims("freed", 6))
                 wait_until("half of the claims are free", lambda: proxy.stopped.is_set() or "not yet", replica)
@@ -272,7 +272,7 @@ def ephemeral_gang(name, pods):
 
 @test
 def killed_while_claims_of_pods_are_written(plane):
-    cut_short(plane, "brought", ephemeral_gang("brought", 6), ("PATCH", "/persistentvolumeclaims/", 3))
+    cut_short(plane, "brought", ephemeral_gang("brought", 6), ("PATCH", "/persistentvolumeclaims/", "", 3))
 
 
 @test

@@ -39,7 +39,8 @@ class Proxy:
         self.busy = 0        # share of requests that is answered with 429
         self.contested = None  # a set: the first write of each method to each kind is answered with 409 and noted in it
         self.pace = 0        # seconds from one binding to the next
-        self.stop_at = None  # method, part of a path and how many of these pass: from the next on nothing does any more
+        # Method, part of a path, part of a body, and how many of these pass: from the next on nothing does any more.
+        self.stop_at = None
         self.stopped = threading.Event()
         self.refused = {}    # request -> when it was last answered so
         self.too_soon = []   # request lines that came again before Retry-After was over
@@ -128,14 +129,14 @@ class Proxy:
             self.answered_busy += 1
             return True
 
-    def check_stop(self, line):
+    def check_stop(self, line, body):
         """A request that is held back here never arrives, nor does any after it."""
         with self.lock:
             if self.stop_at and not self.stopped.is_set():
-                method, part, left = self.stop_at
+                method, part, content, left = self.stop_at
                 text = line.decode()
-                if text.startswith(method + " ") and part in text:
-                    self.stop_at = (method, part, left - 1)
+                if text.startswith(method + " ") and part in text and content in body.decode(errors="replace"):
+                    self.stop_at = (method, part, content, left - 1)
                     if left == 0:
                         self.stopped.set()
             if self.stopped.is_set():
@@ -187,7 +188,7 @@ class Proxy:
                 break
             body, data = rest[:length], rest[length:]
             self.hold()
-            self.check_stop(lines[0])
+            self.check_stop(lines[0], body)
             if self.delay:
                 time.sleep(self.delay * (0.5 + self.random.random()))
             if self.pace and b"/binding" in lines[0]:
