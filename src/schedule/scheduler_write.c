@@ -83,7 +83,8 @@ static void record_event(struct scheduler *scheduler, const struct attempt *atte
 		return;
 	struct buffer text = {0};
 	if (attempt->guess == LIVE_BOUND)
-		buffer_printf(&text, "%s/%s goes to node %s", attempt->namespace_, attempt->pod, attempt->node);
+		buffer_printf(&text, "Successfully assigned %s/%s to %s", attempt->namespace_, attempt->pod,
+		              attempt->node);
 	else
 		buffer_printf(&text, "leaves node %s %s (%s)", attempt->node, attempt->why, attempt->what);
 	if (!events_record(scheduler->events, pod, false, attempt->guess == LIVE_BOUND ? "Scheduled" : "Evicted",

@@ -47,7 +47,7 @@ def the_page_and_a_gang(folder):
         assert "z1-r1-n1" in shown["kubectl get podgroups,pods -o wide"], shown
         assert "llama-worker-1" in shown["kubectl get pytorchjobs,podgroups,pods -o wide"], shown
         assert "NotReady" in shown["kubectl get nodes"], shown
-        assert "goes to node" in shown["kubectl get events"], shown
+        assert "Successfully assigned" in shown["kubectl get events"], shown
         assert "closest rack " in shown["kubectl get podgroup too-wide -o yaml"], shown
         assert "FailedScheduling" in shown["kubectl describe pod too-wide-0"], shown
         up.stop()
@@ -333,8 +333,8 @@ def every_verb_of_kubectl(folder):
         assert k("get", "deploy", "web", "-o", "jsonpath={.spec.replicas}") == "2"
         for word in ("web:1", "2 desired"):
             assert word in k("describe", "deploy", "web"), word
-        assert "goes to node" in k("describe", names[0]) and "8 " in k("describe", "node", nodes_of()[0])
-        assert "goes to node" in k("events", "--for", names[0])
+        assert "Successfully assigned" in k("describe", names[0]) and "8 " in k("describe", "node", nodes_of()[0])
+        assert "Successfully assigned" in k("events", "--for", names[0])
         # apply from the client's side, diff, apply from the server's
         k("apply", "-f", path)
         write(DEPLOYMENT.replace("replicas: 2", "replicas: 3"))
