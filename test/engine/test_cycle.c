@@ -558,6 +558,52 @@ static void long_searches_are_repeated_seldom(void **state)
 	}
 }
 
+/* Making room for a gang whose search gives up is tried again after a pause, and not after every change beside it. */
+static void room_that_was_not_found_waits(void **state)
+{
+	struct cluster_fixture fixture;
+	struct fixture_group groups[] = {{.name = "alone", .tree = "1", .pods = "n5"},
+	                                 {.name = "parts",
+	                                  .tree = "3(3@rack 3@rack 4@rack)",
+	                                  .pods = "- - - | - - - | - - - -",
+	                                  .priority = 100},
+	                                 {0}};
+	const struct {
+		const char *story;
+		int second;
+		uint64_t budget;
+		size_t hits;
+		int64_t again; /* second; -1: nothing is to be asked again */
+		enum group_state is;
+		int taken; /* devices that somebody else holds on n6 */
+	} table[] = {
+		{"tried, and given up", 5, 1, 0, -1, GROUP_UNDECIDED, 0},
+		{"something changed: not tried", 5, 1, 1, 6, GROUP_UNDECIDED, 1},
+		{"after the pause: tried", 6, 1, 1, -1, GROUP_UNDECIDED, 2},
+		{"a clock that was set back: tried", 3, 1, 1, -1, GROUP_UNDECIDED, 2},
+		{"with another budget: tried", 3, 2, 1, -1, GROUP_UNDECIDED, 2},
+	};
+	(void)state;
+	cluster_fixture_create(&fixture, "n1:3/r1 n2:3/r1 n3:2/r2 n4:1/r2 n5:4/r3 n6:2/r4", NULL, groups);
+	int held = 0, class_ = fixture.cycle.groups[0].gang.pods[0].pod_class;
+	fixture.cycle.refusal_cache = refusal_cache_create(0);
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		int64_t again = table[i].again < 0 ? INT64_MAX : table[i].again * INT64_C(1000000000);
+		fixture.cycle.groups[1].reasons = (struct reasons){0};
+		fixture.cycle.budget = table[i].budget;
+		for (; held < table[i].taken; held++)
+			cluster_occupy(fixture.cycle.cluster, class_, 5, OCCUPY_RUNNING);
+		cluster_fixture_run(&fixture, i == 0 ? "allocate preempt" : "preempt", table[i].second);
+		if (fixture.cycle.groups[1].state != table[i].is || fixture.cycle.retry_at != again ||
+		    refusal_cache_hits(fixture.cycle.refusal_cache) != table[i].hits)
+			fail_msg("%s: %s, %zu times remembered, to be asked again at %lld", table[i].story,
+			         group_state_name(fixture.cycle.groups[1].state),
+			         refusal_cache_hits(fixture.cycle.refusal_cache), (long long)fixture.cycle.retry_at);
+	}
+	refusal_cache_destroy(fixture.cycle.refusal_cache);
+	cluster_fixture_destroy(&fixture);
+}
+
 /* Moves that were looked for in vain are not looked for again while everything is as it was. */
 static void remembered_moves(void **state)
 {
@@ -606,6 +652,7 @@ int main(void)
 	                                   cmocka_unit_test(reservations_give_way),
 	                                   cmocka_unit_test(one_try),
 	                                   cmocka_unit_test(remembered_refusals),
+	                                   cmocka_unit_test(room_that_was_not_found_waits),
 	                                   cmocka_unit_test(long_searches_are_repeated_seldom),
 	                                   cmocka_unit_test(remembered_moves)};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,12 +78,17 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 		question = hash_mix(question, (uint64_t)(uint32_t)group->priority << 32 | (uint32_t)group->queue);
 	if (refusals_find(refusals, question) || outlook_is_hopeless(run->cycle, group, run->scratch))
 		return false;
+	uint64_t lasting = hash_mix(hash_mix(question, (uint64_t)group->queue), run->cycle->budget);
+	if (refusal_cache_room_waits(run->cycle, lasting)) {
+		refusals_add(refusals, question, NULL);
+		return false;
+	}
 	if (minds_moves(run, action, 0) &&
 	    refusal_cache_moves_in_vain(run->cycle, hash_mix(question, (uint64_t)group->queue), describe_state(run))) {
 		refusals_add(refusals, question, NULL);
 		return false;
 	}
-	uint64_t before = run->move_steps;
+	uint64_t before = run->move_steps, lost = run->lost_steps;
 	moved_places_lift(run, group);
 	bool made = evict_for_group(run, candidate->group, action, grow);
 	moved_places_restore(run, group);
@@ -92,6 +97,8 @@ static bool make_room_for(struct cycle_run *run, const struct candidate *candida
 		refusal_cache_disturb(run->cycle);
 	} else {
 		refusals_add(refusals, question, NULL);
+		if (run->lost_steps > lost)
+			refusal_cache_put_room_off(run->cycle, lasting, run->lost_steps - lost);
 		if (run->move_steps > before && minds_moves(run, action, run->move_steps - before))
 			refusal_cache_store_in_vain(run->cycle, hash_mix(question, (uint64_t)group->queue),
 			                            describe_state(run));

@@ -32,6 +32,13 @@ struct in_vain {
 	uint64_t question;
 };
 
+/* Making room for this question is not tried again before its time. */
+struct put_off {
+	UT_hash_handle hh;
+	uint64_t question;
+	int64_t asked, pause; /* nanoseconds */
+};
+
 /* A pod that was bound by the last cycle: so many of its class were on the node then. */
 struct bound {
 	int pod_class, node, count;
@@ -43,6 +50,7 @@ struct refusal_cache {
 	struct outlook *outlooks;
 	struct in_vain *in_vain; /* all of one state */
 	uint64_t vain_state;
+	struct put_off *put_off;
 	VEC(struct bound) bound;
 	uint64_t costly; /* search steps */
 	uint64_t freed, node_changes;
@@ -80,6 +88,15 @@ static void forget_in_vain(struct refusal_cache *cache)
 	}
 }
 
+static void forget_put_off(struct refusal_cache *cache)
+{
+	struct put_off *item, *next;
+	HASH_ITER(hh, cache->put_off, item, next) {
+		HASH_DEL(cache->put_off, item);
+		free(item);
+	}
+}
+
 static void forget_outlooks(struct refusal_cache *cache)
 {
 	struct outlook *outlook, *next;
@@ -96,6 +113,7 @@ void refusal_cache_clear(struct refusal_cache *cache)
 	forget_refusals(cache);
 	forget_outlooks(cache);
 	forget_in_vain(cache);
+	forget_put_off(cache);
 }
 
 void refusal_cache_destroy(struct refusal_cache *cache)
@@ -146,8 +164,11 @@ void refusal_cache_begin(struct cycle *cycle)
 	uint64_t freed = cluster_freed(cycle->cluster);
 	if (cache->freed != freed || cache->disturbed || cache->added > MOST_KEPT || !all_there(cache, cycle->cluster))
 		forget_refusals(cache);
-	if (cache->node_changes != cycle->cluster->node_changes || HASH_COUNT(cache->outlooks) > MOST_KEPT)
+	bool other_nodes = cache->node_changes != cycle->cluster->node_changes;
+	if (other_nodes || HASH_COUNT(cache->outlooks) > MOST_KEPT)
 		forget_outlooks(cache);
+	if (other_nodes || HASH_COUNT(cache->put_off) > MOST_KEPT)
+		forget_put_off(cache);
 	cache->freed = freed;
 	cache->node_changes = cycle->cluster->node_changes;
 	cache->bound.count = 0;
@@ -202,12 +223,17 @@ static bool is_short_lived(const struct cycle *cycle, const struct cached_refusa
 
 /* How long it is believed. What took long is left alone for ten times as long, counted in steps: whoever waits beside it
  * loses no more than a part of the time to a search that leads nowhere. */
+static int64_t pause_after(uint64_t steps)
+{
+	uint64_t most = REFUSAL_CACHE_LONGEST / REFUSAL_CACHE_STEP_PAUSE;
+	int64_t pause = (int64_t)(steps < most ? steps : most) * REFUSAL_CACHE_STEP_PAUSE;
+	return pause > REFUSAL_CACHE_RETRY ? pause : REFUSAL_CACHE_RETRY;
+}
+
 static int64_t pause_of(const struct cached_refusal *cached)
 {
 	const struct placement *placement = &cached->refusal.placement;
-	uint64_t most = REFUSAL_CACHE_LONGEST / REFUSAL_CACHE_STEP_PAUSE;
-	int64_t pause = (int64_t)(placement->steps < most ? placement->steps : most) * REFUSAL_CACHE_STEP_PAUSE;
-	return placement->outcome == PLACE_EXHAUSTED && pause > REFUSAL_CACHE_RETRY ? pause : REFUSAL_CACHE_RETRY;
+	return placement->outcome == PLACE_EXHAUSTED ? pause_after(placement->steps) : REFUSAL_CACHE_RETRY;
 }
 
 /* Whether it is time to search again; a clock that was set back says nothing. */
@@ -313,4 +339,36 @@ void refusal_cache_store_in_vain(struct cycle *cycle, uint64_t question, uint64_
 	struct in_vain *item = base_calloc(1, sizeof(*item));
 	item->question = question;
 	HASH_ADD(hh, cache->in_vain, question, sizeof(item->question), item);
+}
+
+/* ---- attempts to make room ---- */
+
+bool refusal_cache_room_waits(struct cycle *cycle, uint64_t question)
+{
+	struct refusal_cache *cache = cycle->refusal_cache;
+	struct put_off *item = NULL;
+	if (cache)
+		HASH_FIND(hh, cache->put_off, &question, sizeof(question), item);
+	if (!item || cycle->now < item->asked || cycle->now - item->asked >= item->pause)
+		return false;
+	if (item->asked + item->pause < cycle->retry_at)
+		cycle->retry_at = item->asked + item->pause;
+	cache->hits++;
+	return true;
+}
+
+void refusal_cache_put_room_off(struct cycle *cycle, uint64_t question, uint64_t steps)
+{
+	struct refusal_cache *cache = cycle->refusal_cache;
+	struct put_off *item = NULL;
+	if (!cache || steps < cache->costly)
+		return;
+	HASH_FIND(hh, cache->put_off, &question, sizeof(question), item);
+	if (!item) {
+		item = base_calloc(1, sizeof(*item));
+		item->question = question;
+		HASH_ADD(hh, cache->put_off, question, sizeof(item->question), item);
+	}
+	item->asked = cycle->now;
+	item->pause = pause_after(steps);
 }

@@ -59,4 +59,10 @@ void refusal_cache_store_in_vain(struct cycle *cycle, uint64_t question, uint64_
 /* Whether a search for moves that took so many steps is to be noted; with 0, whether any was. */
 bool refusal_cache_minds_moves(const struct cycle *cycle, uint64_t steps);
 
+/* Making room for a gang whose search ends without an answer takes several such searches, and leads nowhere: it is left alone
+ * for a pause as above, whatever comes and goes meanwhile, save nodes. Whether that is so, which is noted in the cycle as
+ * something to be asked again; and to begin it after so many steps of searches that gave up. */
+bool refusal_cache_room_waits(struct cycle *cycle, uint64_t question);
+void refusal_cache_put_room_off(struct cycle *cycle, uint64_t question, uint64_t steps);
+
 #endif

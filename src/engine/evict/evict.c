@@ -60,7 +60,10 @@ static bool search_place(struct evict_attempt *attempt, const struct place_optio
 	const struct gang *gang = &evict_beneficiary(attempt)->gang;
 	enum place_outcome (*find)(struct cluster *, const struct gang *, const struct place_options *, struct arena *,
 	                           struct placement *) = attempt->grow ? engine_grow : engine_place;
-	if (find(attempt->cycle->cluster, gang, options, arena, &attempt->placement) != PLACE_PLACED)
+	enum place_outcome outcome = find(attempt->cycle->cluster, gang, options, arena, &attempt->placement);
+	if (outcome == PLACE_EXHAUSTED)
+		attempt->run->lost_steps += attempt->placement.steps;
+	if (outcome != PLACE_PLACED)
 		return false;
 	own_place_count(attempt);
 	return true;
