@@ -94,6 +94,8 @@ static void draw_screen(struct top *top)
 		screen.lines[screen.count - 1] = body.lines[line];
 	}
 	const char *problem = live_view_problem(top->view);
+	if (!problem[0] && live_view_connecting(top->view))
+		problem = "connecting";
 	const char *more = top->most_scroll > 0
 	                           ? arena_printf(arena, "; lines %zu-%zu of %zu", from + 1, from + room, body.count)
 	                           : "";
@@ -199,7 +201,7 @@ static void loop(struct top *top)
 		const struct plan *fresh = top->paused ? NULL : live_view_plan(top->view);
 		if (fresh)
 			take_picture(top, fresh);
-		if (fresh || top->redraw || live_view_problem(top->view)[0])
+		if (fresh || top->redraw || live_view_problem(top->view)[0] || live_view_connecting(top->view))
 			draw_screen(top);
 		top->redraw = false;
 	}

@@ -83,8 +83,10 @@ static void skip(const struct manifest *manifest, struct findings *findings)
 	add_finding(findings, manifest, &problems.items[0]);
 }
 
-static void tell_of_workload(void *context, const struct manifest *workload, const struct problem *problem)
+static void tell_of_workload(void *context, const struct manifest *workload, const struct problem *problem,
+                             bool of_group)
 {
+	(void)of_group;
 	add_finding(context, workload, problem);
 }
 

@@ -79,7 +79,7 @@ void live_view_run(struct live_view *view, int timeout_ms, int extra_fd)
 		snprintf(view->problem, sizeof(view->problem), "%s: %.200s",
 		         synced ? "this may be old" : "not connected", problem);
 	else
-		snprintf(view->problem, sizeof(view->problem), "%s", synced ? "" : "connecting");
+		view->problem[0] = '\0';
 }
 
 static void read_type(struct live_view *view, size_t index)
@@ -137,4 +137,9 @@ const struct plan *live_view_plan(struct live_view *view)
 const char *live_view_problem(const struct live_view *view)
 {
 	return view->problem;
+}
+
+bool live_view_connecting(const struct live_view *view)
+{
+	return !remote_synced(view->remote);
 }

@@ -18,7 +18,9 @@ const struct manifests *live_view_objects(struct live_view *view);
 /* A new plan when the cluster changed since the last one and that was not just now; NULL otherwise. Valid until the next
  * one that is not NULL. */
 const struct plan *live_view_plan(struct live_view *view);
-/* Why nothing is known, or not what is true now; "" when all is well. */
+/* Why nothing is known, or not what is true now; "" when all is well, and while nothing but the first answers is missing. */
 const char *live_view_problem(const struct live_view *view);
+/* Whether the first answers are missing. */
+bool live_view_connecting(const struct live_view *view);
 
 #endif

@@ -194,7 +194,7 @@ static void follow_until(struct follow *follow, struct live_view *view, int64_t 
 		if (objects)
 			look(follow, objects, now);
 		const char *problem = live_view_problem(view);
-		if (problem[0] && strcmp(problem, told) != 0 && strcmp(problem, "connecting") != 0) {
+		if (problem[0] && strcmp(problem, told) != 0) {
 			progress_clear(&progress);
 			output_line(stderr, "platoon record: %s", problem);
 			told = arena_strdup(follow->args->arena, problem);

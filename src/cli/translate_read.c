@@ -66,12 +66,11 @@ static void take_as_ours(struct manifests *objects, const struct settings *setti
 /* ---- the report on reading ---- */
 
 /* What of a group can only be judged where it is to run is no loss. */
-static void tell_of_reading(void *context, const struct manifest *object, const struct problem *problem)
+static void tell_of_reading(void *context, const struct manifest *object, const struct problem *problem, bool of_group)
 {
 	struct reading *reading = context;
 	struct arena *arena = reading->translation->arena;
-	bool elsewhere = text_starts_with(problem->message, EXPAND_ITS_GROUP);
-	if (problem->severity == SEVERITY_ERROR || !elsewhere)
+	if (problem->severity == SEVERITY_ERROR || !of_group)
 		translate_report(reading->translation,
 		                 &(struct translate_loss){.source = arena_strdup(arena, object->source),
 		                                          .object = translate_name(arena, object),
@@ -172,7 +171,7 @@ static void read_group(struct reading *reading, const struct manifest *object)
 	if (podgroup_decode(object->object, arena, &spec, &problems) < 0) {
 		for (size_t i = 0; i < problems.count; i++)
 			if (problems.items[i].severity == SEVERITY_ERROR)
-				tell_of_reading(reading, object, &problems.items[i]);
+				tell_of_reading(reading, object, &problems.items[i], false);
 		return;
 	}
 	uint32_t number = interner_id(reading->keys, key_of(arena, spec.namespace_, spec.name));
@@ -308,7 +307,8 @@ static void read_groups_without_pods(struct reading *reading)
 			tell_of_reading(reading, object,
 			                &(struct problem){.severity = SEVERITY_ERROR,
 			                                  .path = "",
-			                                  .message = "no pod names it: give its pods, too"});
+			                                  .message = "no pod names it: give its pods, too"},
+			                false);
 		if (!(row->flags & ROW_NEIGHBOUR))
 			continue;
 		terms_judge(reader, object->object, arena, &result);

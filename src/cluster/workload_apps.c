@@ -312,6 +312,15 @@ static void put_conditions(struct deployment *deployment, struct node *status, c
 	build_put(build, status, "conditions", list);
 }
 
+/* What was rolled out once stays so, until another template is: pods that are lost later are no rollout. */
+static bool is_rolled_out(const struct deployment *deployment, const struct val *progressing)
+{
+	const struct val *metadata = val_get(deployment->workload->object->root, "metadata");
+	const char *revision = val_str(val_path(metadata, "annotations", KEY_REVISION, NULL), "0");
+	return deployment->current && strtol(revision, NULL, 10) == revision_of(deployment->current) &&
+	       strcmp(val_str(val_get(progressing, "reason"), ""), "NewReplicaSetAvailable") == 0;
+}
+
 static void write_deployment(struct deployment *deployment)
 {
 	struct workload *workload = deployment->workload;
@@ -324,8 +333,7 @@ static void write_deployment(struct deployment *deployment)
 		arena_printf(workload->arena, "ReplicaSet \"%s-%s\"", workload->object->name, deployment->hash);
 	const char *ended = arena_printf(workload->arena, "%s has successfully progressed.", set);
 	const struct val *was = writes_find_condition(workload->root, "Progressing");
-	/* What was rolled out once stays so: pods that are lost later are no rollout. */
-	done |= strcmp(val_str(val_get(was, "message"), ""), ended) == 0;
+	done |= is_rolled_out(deployment, was);
 	struct condition conditions[] = {
 		{"Available", enough ? "True" : "False",
 	         enough ? "MinimumReplicasAvailable" : "MinimumReplicasUnavailable",

@@ -68,13 +68,15 @@ static const char *find_share(const struct grouping *grouping)
 {
 	static const char names[] = KINDS_GPU_SHARES;
 	char key[sizeof(names)];
+	bool alone = grouping->subject.id.object == grouping->pod; /* with what wrappers lend */
 	for (const char *at = names; *at;) {
 		size_t length = strcspn(at, " ");
 		memcpy(key, at, length);
 		key[length] = '\0';
-		if (meta_get(&grouping->subject.annotations, key))
+		if (meta_get(&grouping->subject.annotations, key) &&
+		    !(alone && meta_get(&grouping->pod_annotations, key)))
 			return arena_printf(grouping->arena, "metadata.annotations.%s", key);
-		if (meta_get(&grouping->subject.labels, key))
+		if (meta_get(&grouping->subject.labels, key) && !(alone && meta_get(&grouping->pod_labels, key)))
 			return arena_printf(grouping->arena, "metadata.labels.%s", key);
 		at += length + (at[length] == ' ');
 	}

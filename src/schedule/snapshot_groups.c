@@ -336,8 +336,7 @@ void build_read_implicit(struct snapshot_build *build, const struct snapshot_pod
 	set_queue(build, arena, into,
 	          terms ? terms->queue : labels_get(&pod->spec->labels, settings_queue_label(build->settings)),
 	          labels_get(&pod->spec->labels, settings_pool_label(build->settings)));
-	bool said = pod->block && terms && terms->share && strstr(pod->block->message, terms->share);
-	if (terms && terms->share && !said)
+	if (terms && terms->share)
 		block_request(arena, into, arena_printf(arena, "%s: %s", terms->share, POD_GPU_SHARED));
 	single_leaf(arena, into);
 }

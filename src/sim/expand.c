@@ -16,7 +16,6 @@
 #include "sim/simulate.h"
 #include "cluster/workload.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,14 +263,17 @@ static void make_classes(struct simulation *simulation, const struct manifests *
 	int32_t value;
 	const char *name;
 	for (size_t i = 0; (name = snapshot_well_known_priority(i, &value)); i++) {
-		char text[200];
 		if (!is_class_named(objects, chosen, name))
 			continue;
-		int length = snprintf(text, sizeof(text),
-		                      "{\"apiVersion\":\"" KINDS_SCHEDULING_K8S "/v1\",\"kind\":\"PriorityClass\","
-		                      "\"metadata\":{\"name\":\"%s\"},\"value\":%" PRId32 "}",
-		                      name, value);
-		struct doc *doc = doc_parse_json(text, (size_t)length, NULL);
+		struct build *build = build_create();
+		struct node *root = build_map(build), *metadata = build_map(build);
+		build_put_string(build, metadata, "name", name);
+		build_put_string(build, root, "apiVersion", KINDS_SCHEDULING_K8S "/v1");
+		build_put_string(build, root, "kind", "PriorityClass");
+		build_put(build, root, "metadata", metadata);
+		build_put_int(build, root, "value", value);
+		struct doc *doc = build_finish(build, root);
+		build_destroy(build);
 		apply(simulation, &(struct manifest){.object = doc_root(doc), .source = name}, problems);
 		doc_destroy(doc);
 	}
@@ -359,13 +361,19 @@ static const struct manifest *find_workload(const struct judge *judge, const cha
 }
 
 /* Once, however many pods or groups show it. */
-static void tell(const struct judge *judge, const struct manifest *workload, const struct problem *problem)
+static void tell_of(const struct judge *judge, const struct manifest *workload, const struct problem *problem,
+                    bool of_group)
 {
 	uint32_t count = interner_count(judge->told);
 	const char *key =
 		arena_printf(judge->arena, "%p %s %s", (const void *)workload, problem->path, problem->message);
 	if (workload && interner_id(judge->told, key) == count)
-		judge->tell(judge->context, workload, problem);
+		judge->tell(judge->context, workload, problem, of_group);
+}
+
+static void tell(const struct judge *judge, const struct manifest *workload, const struct problem *problem)
+{
+	tell_of(judge, workload, problem, false);
 }
 
 /* What an API server would not take. */
@@ -476,9 +484,9 @@ static void judge_groups(const struct judge *judge)
 			if (usual && text_equal(problem.path, "spec.queue"))
 				continue;
 			problem.message =
-				arena_printf(judge->arena, EXPAND_ITS_GROUP "%s: %s", problem.path, problem.message);
+				arena_printf(judge->arena, "its PodGroup: %s: %s", problem.path, problem.message);
 			problem.path = "";
-			tell(judge, workload, &problem);
+			tell_of(judge, workload, &problem, true);
 		}
 	}
 	admit_index_destroy(index);

@@ -14,11 +14,9 @@
 void expand_workloads(struct manifests *objects, int64_t now_ns, const struct settings *settings,
                       struct problems *problems);
 
-/* How a problem begins that is about the PodGroup which a workload would get. */
-#define EXPAND_ITS_GROUP "its PodGroup: "
-
-/* Told of something wrong with a workload that was given. Its texts are in the arena of the one who asked. */
-typedef void expand_tell(void *context, const struct manifest *workload, const struct problem *problem);
+/* Told of something wrong with a workload that was given, or `of_group` with the PodGroup that it would get. Its texts are in
+ * the arena of the one who asked. */
+typedef void expand_tell(void *context, const struct manifest *workload, const struct problem *problem, bool of_group);
 /* Tells what is lost of groups of other schedulers, and judges the workloads among the objects by what a cluster would make of them: whether their pods can be grouped (an error if
  * not), and whether their PodGroups can be placed beside the Topologies and Queues that were given. Pods of other schedulers
  * are left out, and the objects stay as they are. */

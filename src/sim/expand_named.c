@@ -189,7 +189,8 @@ static void tell_warnings(const struct manifest *object, const struct group_resu
 		   &(struct problem){.severity = severity,
 		                     .path = arena_strdup(arena, warning->path),
 		                     .message = arena_strdup(arena, warning->message),
-		                     .fix = arena_strdup(arena, warning->fix)});
+		                     .fix = arena_strdup(arena, warning->fix)},
+		   false);
 	}
 }
 
