@@ -2,6 +2,7 @@
 #include "kinds/internal.h"
 
 #include <string.h>
+#include <strings.h>
 
 struct table {
 	const struct kind_row *rows;
@@ -107,6 +108,18 @@ const struct kind_row *kinds_named(const char *name)
 		    strcmp(row->group, group) == 0)
 			return row;
 	return NULL;
+}
+
+bool kinds_is_called(const struct kind_row *row, const char *word)
+{
+	const char *const names[] = {row->resource, row->singular, row->short_names[0], row->short_names[1]};
+	size_t length = strcspn(word, ".");
+	if (word[length] && strcmp(word + length + 1, row->group) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i] && strlen(names[i]) == length && strncasecmp(names[i], word, length) == 0)
+			return true;
+	return false;
 }
 
 const char *kinds_family_name(enum kind_family family)

@@ -162,6 +162,8 @@ const struct kind_row *kinds_find(const char *api_version, const char *kind);
 const struct kind_row *kinds_resource(const char *group, const char *resource);
 /* "podgangs.scheduler.grove.io"; core kinds have no dot. */
 const struct kind_row *kinds_named(const char *name);
+/* Whether people call the kind so: "lws", "leaderworkerset", "LeaderWorkerSets", "leaderworkersets.leaderworkerset.x-k8s.io". */
+bool kinds_is_called(const struct kind_row *row, const char *word);
 /* The row with that id, which is not KIND_OTHER. */
 const struct kind_row *kinds_of_id(enum kind_id id);
 /* Whether the kind has this version: "v1" for core, else with its group. */

@@ -10,7 +10,7 @@
 #include "api/store.h"
 #include "object/tree.h"
 
-#define CLEANUP "customresourcecleanup.apiextensions.k8s.io" /* finalizer of definitions */
+#define CLEANUP "customresourcecleanup." KINDS_DEFINITIONS /* finalizer of definitions */
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
 

@@ -2,6 +2,8 @@
  * it ends, and from the beginning when that version is too old. */
 #include "remote/follow.h"
 
+#include "object/build.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,37 +17,56 @@
 
 static void start(struct follow *follow);
 
-static void define_version(struct buffer *text, const char *version, bool first)
+static struct node *define_version(struct build *build, const char *version, bool first)
 {
-	buffer_printf(text,
-	              "%s{\"name\":\"%s\",\"served\":true,\"storage\":%s,\"schema\":{\"openAPIV3Schema\":{\"type\":"
-	              "\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}",
-	              first ? "" : ",", version, first ? "true" : "false");
+	struct node *map = build_map(build), *schema = build_map(build), *open = build_map(build);
+	build_put_string(build, open, "type", "object");
+	build_put_bool(build, open, "x-kubernetes-preserve-unknown-fields", true);
+	build_put(build, schema, "openAPIV3Schema", open);
+	build_put_string(build, map, "name", version);
+	build_put_bool(build, map, "served", true);
+	build_put_bool(build, map, "storage", first);
+	build_put(build, map, "schema", schema);
+	return map;
+}
+
+static struct node *define_names(struct build *build, const struct remote_follow *wanted, const char *kind)
+{
+	struct arena *arena = arena_create_small();
+	struct node *names = build_map(build);
+	build_put_string(build, names, "kind", kind);
+	build_put_string(build, names, "listKind", arena_printf(arena, "%sList", kind));
+	build_put_string(build, names, "plural", wanted->resource);
+	build_put_string(build, names, "singular", wanted->resource);
+	arena_destroy(arena);
+	return names;
 }
 
 /* Only as much of a definition as makes the type known here; the server checks what is in its objects. */
 static void define(struct remote *remote, const struct remote_follow *wanted)
 {
 	const struct kind_row *row = wanted->row;
-	const char *kind = row ? row->kind : wanted->kind;
-	const char *scope = row && row->flags & ROW_CLUSTER ? "Cluster" : "Namespaced";
-	struct buffer text = {0};
-	buffer_printf(&text,
-	              "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{"
-	              "\"name\":\"%s.%s\"},\"spec\":{\"group\":\"%s\",\"scope\":\"%s\",\"names\":{\"kind\":\"%s\","
-	              "\"listKind\":\"%sList\",\"plural\":\"%s\",\"singular\":\"%s\"},\"versions\":[",
-	              wanted->resource, wanted->group, wanted->group, scope, kind, kind, wanted->resource,
-	              wanted->resource);
-	define_version(&text, wanted->version, true);
+	struct arena *arena = arena_create_small();
+	struct build *build = build_create();
+	struct node *root = build_map(build), *metadata = build_map(build), *spec = build_map(build),
+		    *versions = build_list(build);
+	build_append(build, versions, define_version(build, wanted->version, true));
 	for (size_t i = 0; row && row->versions[i]; i++)
 		if (strcmp(row->versions[i], wanted->version) != 0)
-			define_version(&text, row->versions[i], false);
-	buffer_puts(&text, "]}}");
-	struct doc *doc = doc_parse_json(text.text, text.length, NULL);
-	if (doc)
-		store_mirror_put(remote->store,
-		                 store_type_find(remote->store, KINDS_DEFINITIONS, "customresourcedefinitions"), doc);
-	buffer_free(&text);
+			build_append(build, versions, define_version(build, row->versions[i], false));
+	build_put_string(build, spec, "group", wanted->group);
+	build_put_string(build, spec, "scope", row && row->flags & ROW_CLUSTER ? "Cluster" : "Namespaced");
+	build_put(build, spec, "names", define_names(build, wanted, row ? row->kind : wanted->kind));
+	build_put(build, spec, "versions", versions);
+	build_put_string(build, metadata, "name", arena_printf(arena, "%s.%s", wanted->resource, wanted->group));
+	build_put_string(build, root, "apiVersion", KINDS_DEFINITIONS "/v1");
+	build_put_string(build, root, "kind", "CustomResourceDefinition");
+	build_put(build, root, "metadata", metadata);
+	build_put(build, root, "spec", spec);
+	store_mirror_put(remote->store, store_type_find(remote->store, KINDS_DEFINITIONS, "customresourcedefinitions"),
+	                 build_finish(build, root));
+	build_destroy(build);
+	arena_destroy(arena);
 }
 
 enum remote_keep follow_keeps(const struct remote *remote)

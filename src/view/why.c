@@ -1,23 +1,18 @@
 /* Owns finding the object somebody asks about, and saying in one sentence how it stands with it. */
 #include "view/why_internal.h"
 
-#include <string.h>
-#include <strings.h>
+#include "kinds/kinds.h"
 
+#include <string.h>
+
+/* What is asked about these is not asked about owners of pods. */
 static const struct {
-	const char *name;
+	enum kind_id id;
 	enum why_kind kind;
-} kind_names[] = {
-	{"podgroup", WHY_POD_GROUP},
-	{"podgroups", WHY_POD_GROUP},
-	{"pg", WHY_POD_GROUP},
-	{"podgroups.scheduling.run.ai", WHY_POD_GROUP},
-	{"pod", WHY_POD},
-	{"pods", WHY_POD},
-	{"po", WHY_POD},
-	{"queue", WHY_QUEUE},
-	{"queues", WHY_QUEUE},
-	{"queues.scheduling.run.ai", WHY_QUEUE},
+} kinds[] = {
+	{KIND_POD_GROUP, WHY_POD_GROUP},
+	{KIND_POD, WHY_POD},
+	{KIND_QUEUE, WHY_QUEUE},
 };
 
 int why_parse(const char *text, const char *namespace_, struct arena *arena, struct why_subject *subject,
@@ -29,12 +24,13 @@ int why_parse(const char *text, const char *namespace_, struct arena *arena, str
 		                 "%.200s: give kind and name: podgroup/NAME, pod/NAME, queue/NAME, job/NAME, ...",
 		                 text);
 	const char *kind = arena_strndup(arena, text, (size_t)(slash - text));
-	for (size_t i = 0; i < sizeof(kind_names) / sizeof(*kind_names); i++) {
-		if (strcasecmp(kind_names[i].name, kind) != 0)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const struct kind_row *row = kinds_of_id(kinds[i].id);
+		if (!kinds_is_called(row, kind))
 			continue;
 		*subject = (struct why_subject){
-			.kind = kind_names[i].kind,
-			.namespace_ = kind_names[i].kind == WHY_QUEUE ? "" : namespace_,
+			.kind = kinds[i].kind,
+			.namespace_ = row->flags & ROW_CLUSTER ? "" : namespace_,
 			.name = slash + 1,
 		};
 		return 0;

@@ -23,16 +23,10 @@ struct search {
 /* "lws", "leaderworkersets" and "leaderworkersets.leaderworkerset.x-k8s.io" all mean LeaderWorkerSet. */
 static const struct kind_row *row_of_word(const char *word)
 {
-	size_t length = strcspn(word, ".");
 	const struct kind_row *row;
-	for (size_t i = 0; (row = kinds_row(i)); i++) {
-		if (!(row->flags & ROW_OWNER))
-			continue;
-		const char *const names[] = {row->short_names[0], row->short_names[1], row->resource, row->singular};
-		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
-			if (names[n] && strlen(names[n]) == length && strncasecmp(names[n], word, length) == 0)
-				return row;
-	}
+	for (size_t i = 0; (row = kinds_row(i)); i++)
+		if (row->flags & ROW_OWNER && kinds_is_called(row, word))
+			return row;
 	return NULL;
 }
 

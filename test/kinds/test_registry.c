@@ -109,6 +109,12 @@ static void rows_are_found(void **state)
 	assert_string_equal(kinds_named("services")->group, "");
 	assert_null(kinds_named("service"));
 	assert_null(kinds_named("services.serving.knative"));
+	const struct kind_row *group = kinds_of_id(KIND_POD_GROUP);
+	assert_true(kinds_is_called(group, "pg") && kinds_is_called(group, "PodGroup") &&
+	            kinds_is_called(group, "podgroups"));
+	assert_true(kinds_is_called(group, "podgroups.scheduling.run.ai"));
+	assert_false(kinds_is_called(group, "podgroups.scheduling.volcano.sh"));
+	assert_false(kinds_is_called(group, "podgroupss") || kinds_is_called(group, "") || kinds_is_called(group, "p"));
 }
 
 static void families_have_names(void **state)
