@@ -39,6 +39,12 @@ static const char *why_released(const struct cycle_eviction *decided)
 	                          : "the gang has been below its minimum for too long";
 }
 
+/* What is said of pods that make room for others when fewer might do. */
+static const char *doubt(const struct plan_eviction *eviction)
+{
+	return eviction->fewest ? "" : ", not proved to be the fewest";
+}
+
 static void add_one(const struct plan *plan, size_t index, struct table *table)
 {
 	const struct plan_eviction *eviction = &plan->evictions[index];
@@ -48,14 +54,14 @@ static void add_one(const struct plan *plan, size_t index, struct table *table)
 		table_line(table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s)", eviction->pod, eviction->node,
 		           cluster_node_name(plan->snapshot->cycle.cluster, pod->node), eviction->action);
 	else if (eviction->moved)
-		table_line(table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s): room for %s", eviction->pod,
+		table_line(table, COLOUR_YELLOW, "  - %s moves from %s to %s (%s): room for %s%s", eviction->pod,
 		           eviction->node, cluster_node_name(plan->snapshot->cycle.cluster, pod->node),
-		           eviction->action, eviction->by);
+		           eviction->action, eviction->by, doubt(eviction));
 	else if (eviction->by[0])
-		table_line(table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s%s%s", eviction->pod, eviction->node,
+		table_line(table, COLOUR_RED, "  - %s leaves %s (%s) for %s: %s%s%s%s", eviction->pod, eviction->node,
 		           eviction->action, eviction->by, cycle_action_row(decided->action)->why,
 		           eviction->violates ? ", violating PodDisruptionBudget " : "",
-		           eviction->violates ? eviction->violates : "");
+		           eviction->violates ? eviction->violates : "", doubt(eviction));
 	else
 		table_line(table, COLOUR_RED, "  - %s leaves %s: %s", eviction->pod, eviction->node,
 		           why_released(decided));
@@ -78,13 +84,13 @@ static void add_many(const struct plan_evictions *evictions, size_t from, size_t
 	if (eviction->moved && decided->by < 0)
 		table_line(table, COLOUR_YELLOW, "  - %zu pods move (%s): %s", to - from, eviction->action, pods.text);
 	else if (eviction->moved)
-		table_line(table, COLOUR_YELLOW, "  - %zu pods move (%s): room for %s: %s", to - from, eviction->action,
-		           eviction->by, pods.text);
+		table_line(table, COLOUR_YELLOW, "  - %zu pods move (%s): room for %s%s: %s", to - from,
+		           eviction->action, eviction->by, doubt(eviction), pods.text);
 	else if (eviction->by[0])
-		table_line(table, COLOUR_RED, "  - %zu pods leave (%s) for %s: %s%s%s: %s", to - from, eviction->action,
-		           eviction->by, cycle_action_row(decided->action)->why,
+		table_line(table, COLOUR_RED, "  - %zu pods leave (%s) for %s: %s%s%s%s: %s", to - from,
+		           eviction->action, eviction->by, cycle_action_row(decided->action)->why,
 		           eviction->violates ? ", violating PodDisruptionBudget " : "",
-		           eviction->violates ? eviction->violates : "", pods.text);
+		           eviction->violates ? eviction->violates : "", doubt(eviction), pods.text);
 	else
 		table_line(table, COLOUR_RED, "  - %zu pods leave: %s: %s", to - from, why_released(decided),
 		           pods.text);
@@ -93,8 +99,8 @@ static void add_many(const struct plan_evictions *evictions, size_t from, size_t
 
 static bool go_together(const struct plan_eviction *a, const struct plan_eviction *b)
 {
-	return a->moved == b->moved && strcmp(a->by, b->by) == 0 && strcmp(a->action, b->action) == 0 &&
-	       text_equal(a->violates, b->violates);
+	return a->moved == b->moved && a->fewest == b->fewest && strcmp(a->by, b->by) == 0 &&
+	       strcmp(a->action, b->action) == 0 && text_equal(a->violates, b->violates);
 }
 
 void plan_evictions_add(const struct plan_evictions *evictions, size_t group, bool all, struct table *table)

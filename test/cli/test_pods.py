@@ -399,4 +399,25 @@ def budgets_count_as_the_disruption_controller_counts():
         assert found == wanted, (spec, owner, found)
 
 
+@test
+def victims_are_said_to_be_the_fewest_or_not_proved_to_be():
+    def told(hosts):
+        """The plan for people and the one for programs, where one pod needs the room of two that run on some node."""
+        urgent = pod("urgent", priorityClassName="high",
+                     containers=[{"name": "c", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "16"}}}])
+        items = [*(node(f"n{i}", **{"nvidia.com/gpu": "16"}) for i in range(hosts)),
+                 *(runs(f"p{i}-{k}", f"n{i}", k, "any") for i in range(hosts) for k in range(2)), urgent,
+                 {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 90}]
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+        done = [run("plan", "-f", "-", *more, text=text) for more in ((), ("-o", "json"))]
+        assert all(one.returncode == 0 for one in done), done
+        return done[0].stdout, json.loads(done[1].stdout)["evictions"]
+
+    text, evictions = told(4)
+    assert len(evictions) == 2 and all(one["fewest"] for one in evictions) and "not proved" not in text, (text, evictions)
+    text, evictions = told(100)  # more pods than every set of them is tried for
+    assert len(evictions) == 2 and not any("fewest" in one for one in evictions), evictions
+    assert text.count("not proved to be the fewest") == 2, text
+
+
 run_tests(ONLY)
