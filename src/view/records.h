@@ -25,6 +25,6 @@ bool records_poll(struct records *records);
 /* Whether every kind that exists has been read once. */
 bool records_complete(const struct records *records);
 /* What a cycle said about one of the groups it looked at; others are as before. */
-void records_note_group(struct records *records, const struct plan *plan, size_t group);
+void records_note_group(struct records *records, const struct plan *plan, size_t index);
 
 #endif

@@ -46,10 +46,9 @@ static bool note(const char *kind, const struct val *object)
 	bool twice = !version && val_get(metadata, "name") && strcmp(kind, "pod") == 0;
 	for (int i = 0; version && i < seen_count; i++)
 		twice |= strcmp(seen[i], text) == 0;
-	if (twice && strlen(again) + sizeof(text) < sizeof(again)) {
-		strcat(again, text);
-		strcat(again, ", ");
-	}
+	size_t used = strlen(again);
+	if (twice)
+		snprintf(again + used, sizeof(again) - used, "%s, ", text);
 	assert_true(seen_count < (int)(sizeof(seen) / sizeof(seen[0])));
 	memcpy(seen[seen_count++], text, sizeof(text));
 	return version != NULL;
