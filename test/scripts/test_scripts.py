@@ -116,6 +116,8 @@ LAYERS = [
     ("the clock with a space", "rollout/a.c", "int a(void)\n{\n\treturn clock_gettime (0, 0);\n}\n", "clock_gettime is the clock"),
     ("the clock of the day", "group/a.c", "int a(void)\n{\n\treturn gettimeofday(0, 0);\n}\n", "gettimeofday is the clock"),
     ("the clock that was handed in", "admit/a.c", "int a(const struct clock_source *c)\n{\n\treturn c->now_ns(c);\n}\n", "now_ns is the clock"),
+    ("a function that is handed on", "engine/a.c", "#include \"a.h\"\nstatic long (*const a)(long *) = time;\n", "time is the clock"),
+    ("and as an argument", "engine/a.c", "void a(void)\n{\n\tb(1, rand);\n}\n", "rand is chance"),
     ("chance", "engine/a.c", "int a(void)\n{\n\treturn rand();\n}\n", "rand is chance"),
     ("the environment", "admit/a.c", "int a(void)\n{\n\treturn !getenv(\"A\");\n}\n", "getenv is the environment"),
     ("opening a file", "group/a.c", "void *a(void)\n{\n\treturn fopen(\"a\", \"r\");\n}\n", "fopen is input and output"),
