@@ -4,7 +4,7 @@
 #include "control.h"
 #include "stage.h"
 #include "times.h"
-#include "yard.h"
+#include "control_loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,108 +13,109 @@
 enum { GANG = 16, CHANGES = 101, GPUS = 4 };
 
 /* Every second node has a pod of a gang of 16. */
-static void open_yard(struct yard *yard, int nodes)
+static void open_loop(struct control_loop *loop, int nodes)
 {
-	yard_open(yard, nodes);
+	control_loop_open(loop, nodes);
 	for (int g = 0; g < nodes / 2 / GANG; g++) {
 		char group[32], pod[48];
 		snprintf(group, sizeof(group), "g%d", g);
-		yard_make_group(yard, group, GANG, false);
+		control_loop_make_group(loop, group, GANG, false);
 		for (int i = 0; i < GANG; i++) {
 			snprintf(pod, sizeof(pod), "g%d-%d", g, i);
-			yard_make_pod(yard, pod, group, GPUS, 2 * (g * GANG + i));
+			control_loop_make_pod(loop, pod, group, GPUS, 2 * (g * GANG + i));
 		}
 	}
-	yard_commit(yard);
-	yard_start(yard);
+	control_loop_commit(loop);
+	control_loop_start(loop);
 }
 
 /* A pod without a group arrives and gets a node. */
-static bool single_pod(struct yard *yard, double *us)
+static bool single_pod(struct control_loop *loop, double *us)
 {
 	char name[32];
-	snprintf(name, sizeof(name), "new-%d", yard->made++);
-	yard_make_group(yard, name, 1, false);
-	yard_make_pod(yard, name, name, GPUS, -1);
-	yard_commit(yard);
-	*us = yard_settle(yard);
-	return yard_is_bound(yard, name);
+	snprintf(name, sizeof(name), "new-%d", loop->made++);
+	control_loop_make_group(loop, name, 1, false);
+	control_loop_make_pod(loop, name, name, GPUS, -1);
+	control_loop_commit(loop);
+	*us = control_loop_settle(loop);
+	return control_loop_is_bound(loop, name);
 }
 
 /* A pod of a running gang is lost; its owner makes another, which replaces it. */
-static bool replaced_pod(struct yard *yard, double *us)
+static bool replaced_pod(struct control_loop *loop, double *us)
 {
 	char old[48], name[48], group[32];
-	int number = yard->made++ % (yard->nodes / 2 / GANG);
+	int number = loop->made++ % (loop->nodes / 2 / GANG);
 	snprintf(group, sizeof(group), "g%d", number);
-	snprintf(old, sizeof(old), "g%d-%d", number, yard->made % GANG);
-	snprintf(name, sizeof(name), "again-%d", yard->made);
-	yard_remove_pod(yard, old);
-	yard_make_pod(yard, name, group, GPUS, -1);
-	yard_commit(yard);
-	*us = yard_settle(yard);
-	return yard_is_bound(yard, name);
+	snprintf(old, sizeof(old), "g%d-%d", number, loop->made % GANG);
+	snprintf(name, sizeof(name), "again-%d", loop->made);
+	control_loop_remove_pod(loop, old);
+	control_loop_make_pod(loop, name, group, GPUS, -1);
+	control_loop_commit(loop);
+	*us = control_loop_settle(loop);
+	return control_loop_is_bound(loop, name);
 }
 
 /* A gang of 16 that needs one rack arrives. */
-static bool gang(struct yard *yard, double *us)
+static bool gang(struct control_loop *loop, double *us)
 {
 	char group[32], name[48];
-	snprintf(group, sizeof(group), "gang-%d", yard->made++);
-	yard_make_group(yard, group, GANG, true);
+	snprintf(group, sizeof(group), "gang-%d", loop->made++);
+	control_loop_make_group(loop, group, GANG, true);
 	bool bound = true;
 	for (int i = 0; i < GANG; i++) {
 		snprintf(name, sizeof(name), "%s-%d", group, i);
-		yard_make_pod(yard, name, group, GPUS, -1);
+		control_loop_make_pod(loop, name, group, GPUS, -1);
 	}
-	yard_commit(yard);
-	*us = yard_settle(yard);
+	control_loop_commit(loop);
+	*us = control_loop_settle(loop);
 	for (int i = 0; i < GANG; i++) {
 		snprintf(name, sizeof(name), "%s-%d", group, i);
-		bound &= yard_is_bound(yard, name);
-		yard_remove_pod(yard, name); /* room for the next one */
+		bound &= control_loop_is_bound(loop, name);
+		control_loop_remove_pod(loop, name); /* room for the next one */
 	}
-	yard_commit(yard);
-	yard_settle(yard);
+	control_loop_commit(loop);
+	control_loop_settle(loop);
 	return bound;
 }
 
 /* A node is taken away, and a moment later it is there again. */
-static bool node_turnover(struct yard *yard, double *us)
+static bool node_turnover(struct control_loop *loop, double *us)
 {
 	char name[32];
 	struct store_request request = {.verb = STORE_DELETE, .name = name};
-	int number = yard->nodes - 1;
+	int number = loop->nodes - 1;
 	snprintf(name, sizeof(name), "n%d", number);
-	bool done = yard_write(yard, request, "v1", "Node", NULL);
-	yard_commit(yard);
-	*us = yard_settle(yard);
-	yard_make_node(yard, number);
-	yard_commit(yard);
-	*us += yard_settle(yard);
+	bool done = control_loop_write(loop, request, "v1", "Node", NULL);
+	control_loop_commit(loop);
+	*us = control_loop_settle(loop);
+	control_loop_make_node(loop, number);
+	control_loop_commit(loop);
+	*us += control_loop_settle(loop);
 	return done;
 }
 
-static uint64_t rebuilds(const struct yard *yard)
+static uint64_t rebuilds(const struct control_loop *loop)
 {
 	struct buffer text = {0};
-	scheduler_metrics(yard->scheduler, &text);
+	scheduler_metrics(loop->scheduler, &text);
 	const char *at = strstr(text.text, "\nplatoon_state_rebuilds_total ");
 	uint64_t count = at ? strtoull(at + strlen("\nplatoon_state_rebuilds_total "), NULL, 10) : UINT64_MAX;
 	buffer_free(&text);
 	return count;
 }
 
-static struct control_row measure(struct yard *yard, const char *name, bool (*change)(struct yard *, double *))
+static struct control_row measure(struct control_loop *loop, const char *name,
+                                  bool (*change)(struct control_loop *, double *))
 {
 	double times[CHANGES];
-	struct control_row row = {.name = name, .nodes = yard->nodes, .as_intended = true};
+	struct control_row row = {.name = name, .nodes = loop->nodes, .as_intended = true};
 	for (int i = 0; i < 5; i++) /* shapes and caches */
-		row.as_intended &= change(yard, &times[0]);
-	uint64_t before = rebuilds(yard);
+		row.as_intended &= change(loop, &times[0]);
+	uint64_t before = rebuilds(loop);
 	for (int i = 0; i < CHANGES; i++)
-		row.as_intended &= change(yard, &times[i]);
-	row.as_intended &= rebuilds(yard) == before;
+		row.as_intended &= change(loop, &times[i]);
+	row.as_intended &= rebuilds(loop) == before;
 	measure_sort(times, CHANGES);
 	row.us = times[CHANGES / 2];
 	row.worst_us = times[CHANGES - 1];
@@ -122,37 +123,37 @@ static struct control_row measure(struct yard *yard, const char *name, bool (*ch
 }
 
 /* A gang for one rack that finds no place, and for which nobody may be evicted or moved. */
-static void make_waiting(struct yard *yard, const char *group, int pods, int gpus)
+static void make_waiting(struct control_loop *loop, const char *group, int pods, int gpus)
 {
-	yard_make_group(yard, group, pods, true);
+	control_loop_make_group(loop, group, pods, true);
 	for (int i = 0; i < pods; i++) {
 		char name[48];
 		snprintf(name, sizeof(name), "%s-%d", group, i);
-		yard_make_pod(yard, name, group, gpus, -1);
+		control_loop_make_pod(loop, name, group, gpus, -1);
 	}
-	yard_commit(yard);
-	yard_settle(yard);
+	control_loop_commit(loop);
+	control_loop_settle(loop);
 }
 
 static int measure_size(int nodes, struct control_row *rows)
 {
-	struct yard yard;
+	struct control_loop loop;
 	char what[64];
 	snprintf(what, sizeof(what), "changes beside %d nodes", nodes);
 	bench_stage(what);
-	open_yard(&yard, nodes);
-	double start = yard_settle(&yard) / 1000;
+	open_loop(&loop, nodes);
+	double start = control_loop_settle(&loop) / 1000;
 	int count = 0;
-	rows[count++] = measure(&yard, "one pod arrives", single_pod);
-	rows[count++] = measure(&yard, "one pod is replaced", replaced_pod);
-	rows[count++] = measure(&yard, "gang of 16 arrives", gang);
-	rows[count++] = measure(&yard, "a node goes and comes", node_turnover);
+	rows[count++] = measure(&loop, "one pod arrives", single_pod);
+	rows[count++] = measure(&loop, "one pod is replaced", replaced_pod);
+	rows[count++] = measure(&loop, "gang of 16 arrives", gang);
+	rows[count++] = measure(&loop, "a node goes and comes", node_turnover);
 	/* Beside a gang that never fits: every cycle says again why. */
-	make_waiting(&yard, "too-wide", 40, GPUS);
-	rows[count++] = measure(&yard, "one, beside a refusal", single_pod);
+	make_waiting(&loop, "too-wide", 40, GPUS);
+	rows[count++] = measure(&loop, "one, beside a refusal", single_pod);
 	/* And beside one that would fit if the others had ended: every cycle looks for somebody to give way, too. */
-	make_waiting(&yard, "too-early", GANG, YARD_GPUS);
-	rows[count++] = measure(&yard, "one, beside a waiter", single_pod);
+	make_waiting(&loop, "too-early", GANG, LOOP_GPUS);
+	rows[count++] = measure(&loop, "one, beside a waiter", single_pod);
 	bench_stage("");
 	for (int i = 0; i < count; i++) {
 		rows[i].start_ms = start;
@@ -160,7 +161,7 @@ static int measure_size(int nodes, struct control_row *rows)
 		       rows[i].as_intended ? "" : " !");
 	}
 	fflush(stdout);
-	yard_close(&yard);
+	control_loop_close(&loop);
 	return count;
 }
 

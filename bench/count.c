@@ -6,13 +6,13 @@
  * Only what runs below `bench_counted` belongs to a case: `valgrind --tool=callgrind --toggle-collect=bench_counted` leaves
  * out how its cluster is made. scripts/count-instructions does that for all of them. Ends with 1 when an outcome is not
  * the one that was counted by hand. */
-#include "evict_world.h"
+#include "crowded.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define NONE WORLD_NO_LEVEL
-#define SEGMENTS(count, size) .segments = (count), .pods = (size), .gpus = 8, .segment_required = WORLD_RACK
+#define NONE BENCH_NO_LEVEL
+#define SEGMENTS(count, size) .segments = (count), .pods = (size), .gpus = 8, .segment_required = BENCH_RACK
 #define FREE .root_required = NONE, .parent_required = NONE, .root_preferred = NONE
 
 enum kind { PASS, COLD, WARM, MAKE_ROOM, CROWD };
@@ -21,7 +21,7 @@ struct count_case {
 	const char *name;
 	enum kind kind;
 	int nodes;
-	enum world_state state;   /* PASS, COLD, WARM */
+	enum bench_state state;   /* PASS, COLD, WARM */
 	struct gang_plan plan;    /* COLD, WARM */
 	enum evict_kind room;     /* MAKE_ROOM */
 	enum cycle_action action; /* MAKE_ROOM */
@@ -34,39 +34,39 @@ struct count_case {
 
 #define TREE(count, size)                                                                                              \
 	.name = "g", .parents = (count), .segments = (size), .pods = 16, .gpus = 2, .root_required = NONE,             \
-	.segment_required = WORLD_RACK, .root_preferred = NONE
+	.segment_required = BENCH_RACK, .root_preferred = NONE
 
 static const struct count_case cases[] = {
-	{"one pass over the columns", PASS, 16384, WORLD_EMPTY, {0}},
-	{"cold, 4 segments, empty", COLD, 16384, WORLD_EMPTY, {.name = "g", SEGMENTS(4, 4), FREE}},
-	{"cold, 4 segments, fragmented", COLD, 16384, WORLD_FRAGMENTED, {.name = "g", SEGMENTS(4, 4), FREE}},
-	{"cold, 16 segments, half full", COLD, 16384, WORLD_HALF_RACKS, {.name = "g", SEGMENTS(16, 16), FREE}},
+	{"one pass over the columns", PASS, 16384, BENCH_EMPTY, {0}},
+	{"cold, 4 segments, empty", COLD, 16384, BENCH_EMPTY, {.name = "g", SEGMENTS(4, 4), FREE}},
+	{"cold, 4 segments, fragmented", COLD, 16384, BENCH_FRAGMENTED, {.name = "g", SEGMENTS(4, 4), FREE}},
+	{"cold, 16 segments, half full", COLD, 16384, BENCH_HALF_RACKS, {.name = "g", SEGMENTS(16, 16), FREE}},
 	{"cold, 4 segments, impossible", /* the last is larger than a rack */
          COLD,
          16384,
-         WORLD_FRAGMENTED,
+         BENCH_FRAGMENTED,
          {.name = "g", SEGMENTS(4, 4), .longer = 13, FREE, .impossible = true},
          .refused = true},
-	{"cold, tree of 1024 pods", COLD, 16384, WORLD_FRAGMENTED, {TREE(4, 16), .parent_required = WORLD_ZONE}},
+	{"cold, tree of 1024 pods", COLD, 16384, BENCH_FRAGMENTED, {TREE(4, 16), .parent_required = BENCH_ZONE}},
 	{"cold, tree, impossible", /* a block takes 32 segments */
          COLD,
          16384,
-         WORLD_FRAGMENTED,
-         {TREE(2, 33), .parent_required = WORLD_BLOCK, .impossible = true},
+         BENCH_FRAGMENTED,
+         {TREE(2, 33), .parent_required = BENCH_BLOCK, .impossible = true},
          .refused = true},
 	{"cold, 512 pods near each other",
          COLD,
          16384,
-         WORLD_HALF_NODES,
+         BENCH_HALF_NODES,
          {.name = "g",
           .pods = 512,
           .gpus = 8,
           .root_required = NONE,
           .parent_required = NONE,
           .segment_required = NONE,
-          .root_preferred = WORLD_RACK}},
-	{"warm, 4 segments, fragmented", WARM, 16384, WORLD_FRAGMENTED, {.name = "g", SEGMENTS(4, 4), FREE}},
-	{"warm, tree of 1024 pods", WARM, 16384, WORLD_FRAGMENTED, {TREE(4, 16), .parent_required = WORLD_ZONE}},
+          .root_preferred = BENCH_RACK}},
+	{"warm, 4 segments, fragmented", WARM, 16384, BENCH_FRAGMENTED, {.name = "g", SEGMENTS(4, 4), FREE}},
+	{"warm, tree of 1024 pods", WARM, 16384, BENCH_FRAGMENTED, {TREE(4, 16), .parent_required = BENCH_ZONE}},
 	{.name = "reclaim", .kind = MAKE_ROOM, .nodes = 1000, .room = EVICT_FLAT, .action = ACTION_RECLAIM},
 	{.name = "reclaim, five times the nodes",
          .kind = MAKE_ROOM,
@@ -106,10 +106,10 @@ static const struct count_case cases[] = {
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]), CROWD_QUEUES = 200, CROWD_GROUPS = 2000 };
 
-static void decide(struct world *world, const struct gang *gang, struct placement *placement)
+static void decide(struct bench_cluster *bench, const struct gang *gang, struct placement *placement)
 {
 	struct arena *arena = arena_create();
-	engine_place(world->cluster, gang, &(struct place_options){0}, arena, placement);
+	engine_place(bench->cluster, gang, &(struct place_options){0}, arena, placement);
 	arena_destroy(arena);
 }
 
@@ -139,7 +139,7 @@ static void run_actions(struct cycle *cycle, const struct count_case *test)
 
 struct counted {
 	const struct count_case *test;
-	struct world *world;
+	struct bench_cluster *bench;
 	struct gang *gang;
 	struct placement placement;
 	struct cycle *cycle;
@@ -153,37 +153,37 @@ void bench_counted(struct counted *counted)
 	if (counted->cycle)
 		run_actions(counted->cycle, counted->test);
 	else if (!counted->gang)
-		counted->sum = read_columns(counted->world->cluster);
+		counted->sum = read_columns(counted->bench->cluster);
 	else
-		decide(counted->world, counted->gang, &counted->placement);
+		decide(counted->bench, counted->gang, &counted->placement);
 }
 
 static bool count_decision(const struct count_case *test)
 {
-	struct world world;
-	world_create(&world, test->nodes, test->state);
-	struct gang gang = world_gang(&world, &test->plan);
-	struct counted counted = {.test = test, .world = &world, .gang = &gang};
+	struct bench_cluster bench;
+	bench_cluster_create(&bench, test->nodes, test->state);
+	struct gang gang = bench_cluster_gang(&bench, &test->plan);
+	struct counted counted = {.test = test, .bench = &bench, .gang = &gang};
 	if (test->kind == WARM) {
-		decide(&world, &gang, &counted.placement);
+		decide(&bench, &gang, &counted.placement);
 		int node = 0;
-		while (world.used[node] == WORLD_GPUS)
+		while (bench.used[node] == BENCH_GPUS)
 			node++;
-		cluster_occupy(world.cluster, world.fillers[1], node, OCCUPY_RUNNING);
+		cluster_occupy(bench.cluster, bench.fillers[1], node, OCCUPY_RUNNING);
 	}
 	bench_counted(&counted);
-	world_free_gang(&gang);
-	world_destroy(&world);
+	bench_cluster_free_gang(&gang);
+	bench_cluster_destroy(&bench);
 	return counted.placement.outcome == (test->refused ? PLACE_IMPOSSIBLE : PLACE_PLACED);
 }
 
 static bool count_pass(const struct count_case *test)
 {
-	struct world world;
-	world_create(&world, test->nodes, test->state);
-	struct counted counted = {.test = test, .world = &world};
+	struct bench_cluster bench;
+	bench_cluster_create(&bench, test->nodes, test->state);
+	struct counted counted = {.test = test, .bench = &bench};
 	bench_counted(&counted);
-	world_destroy(&world);
+	bench_cluster_destroy(&bench);
 	return counted.sum > 0;
 }
 
@@ -200,18 +200,18 @@ static int count_placed(const struct cycle *cycle)
 
 static bool count_cycle(const struct count_case *test)
 {
-	struct evict_world world;
+	struct crowded bench;
 	int queues = test->queues ? test->queues : CROWD_QUEUES, groups = test->groups ? test->groups : CROWD_GROUPS;
 	if (test->kind == CROWD)
-		evict_world_crowd(&world, test->nodes, queues, groups, test->fill);
+		crowded_crowd(&bench, test->nodes, queues, groups, test->fill);
 	else
-		evict_world_gang(&world, test->nodes, test->room, test->action == ACTION_PREEMPT);
+		crowded_gang(&bench, test->nodes, test->room, test->action == ACTION_PREEMPT);
 	int wanted = test->refused         ? 0
-	             : test->kind == CROWD ? evict_world_served(queues, groups, test->fill)
-	                                   : evict_world_wanted(&world);
-	bench_counted(&(struct counted){.test = test, .cycle = &world.cycle});
-	int placed = count_placed(&world.cycle);
-	evict_world_destroy(&world);
+	             : test->kind == CROWD ? crowded_served(queues, groups, test->fill)
+	                                   : crowded_wanted(&bench);
+	bench_counted(&(struct counted){.test = test, .cycle = &bench.cycle});
+	int placed = count_placed(&bench.cycle);
+	crowded_destroy(&bench);
 	return placed == wanted;
 }
 

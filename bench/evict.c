@@ -3,7 +3,7 @@
 #include "evict.h"
 #include "stage.h"
 
-#include "evict_world.h"
+#include "crowded.h"
 #include "times.h"
 
 #include <math.h>
@@ -36,9 +36,9 @@ static const struct evict_case cases[] = {
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
-static void count(const struct evict_world *world, struct evict_row *row)
+static void count(const struct crowded *bench, struct evict_row *row)
 {
-	const struct cycle *cycle = &world->cycle;
+	const struct cycle *cycle = &bench->cycle;
 	row->evicted = (int)cycle->eviction_count;
 	row->placed = 0;
 	for (size_t g = 0; g < cycle->group_count; g++)
@@ -51,16 +51,16 @@ static void count(const struct evict_world *world, struct evict_row *row)
 /* Once; returns the microseconds. */
 static double run_gang(const struct evict_case *test, struct evict_row *row)
 {
-	struct evict_world world;
-	evict_world_gang(&world, row->nodes, test->kind, test->action == ACTION_PREEMPT);
+	struct crowded bench;
+	crowded_gang(&bench, row->nodes, test->kind, test->action == ACTION_PREEMPT);
 	double start = measure_processor_us();
-	cycle_begin(&world.cycle);
-	cycle_run(&world.cycle, test->action);
+	cycle_begin(&bench.cycle);
+	cycle_run(&bench.cycle, test->action);
 	double took = measure_processor_us() - start;
-	count(&world, row);
-	int wanted = test->impossible ? 0 : evict_world_wanted(&world);
-	row->as_intended = row->placed == wanted && row->evicted == wanted * WORLD_GPUS;
-	evict_world_destroy(&world);
+	count(&bench, row);
+	int wanted = test->impossible ? 0 : crowded_wanted(&bench);
+	row->as_intended = row->placed == wanted && row->evicted == wanted * BENCH_GPUS;
+	crowded_destroy(&bench);
 	return took;
 }
 
@@ -72,20 +72,20 @@ struct crowd {
 
 static double run_crowd(const struct crowd *crowd, struct evict_row *row)
 {
-	struct evict_world world;
-	evict_world_crowd(&world, row->nodes, crowd->queues, crowd->groups, crowd->fill);
+	struct crowded bench;
+	crowded_crowd(&bench, row->nodes, crowd->queues, crowd->groups, crowd->fill);
 	double start = measure_processor_us();
-	cycle_begin(&world.cycle);
+	cycle_begin(&bench.cycle);
 	enum cycle_action actions[ACTION_COUNT];
 	size_t action_count = cycle_action_list_all(actions);
 	for (size_t i = 0; i < action_count; i++)
-		cycle_run(&world.cycle, actions[i]);
-	cycle_finish(&world.cycle);
+		cycle_run(&bench.cycle, actions[i]);
+	cycle_finish(&bench.cycle);
 	double took = measure_processor_us() - start;
-	count(&world, row);
-	int pods = evict_world_served(crowd->queues, crowd->groups, crowd->fill);
+	count(&bench, row);
+	int pods = crowded_served(crowd->queues, crowd->groups, crowd->fill);
 	row->as_intended = row->placed == pods && row->evicted == (crowd->fill == EVICT_LOPSIDED ? pods : 0);
-	evict_world_destroy(&world);
+	crowded_destroy(&bench);
 	return took;
 }
 

@@ -16,7 +16,7 @@
 
 enum { PODS_PER_GROUP = 100, PODS_PER_NODE = 100, MOST_TURNS = 100000 };
 
-struct yard {
+struct groups_bench {
 	struct clock_virtual clock;
 	struct store *store;
 	struct world *world;
@@ -31,43 +31,43 @@ static double now_seconds(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void write_json(struct yard *yard, struct store_request request, const char *group, const char *version,
+static void write_json(struct groups_bench *bench, struct store_request request, const char *group, const char *version,
                        const char *resource, const char *body)
 {
 	struct arena *arena = arena_create();
 	struct error error = {0};
 	struct doc *doc = doc_parse_json(body, strlen(body), &error);
 	struct store_result result = {.arena = arena};
-	request.api = store_api_find(yard->store, group, version, resource);
+	request.api = store_api_find(bench->store, group, version, resource);
 	request.body = doc_root(doc);
-	if (store_write(yard->store, &request, &result) < 0)
+	if (store_write(bench->store, &request, &result) < 0)
 		fprintf(stderr, "%s\n", result.error.message);
 	store_result_clear(&result);
 	doc_destroy(doc);
 	arena_destroy(arena);
 }
 
-static void create(struct yard *yard, const char *group, const char *version, const char *resource,
+static void create(struct groups_bench *bench, const char *group, const char *version, const char *resource,
                    const char *namespace_, const char *body)
 {
 	struct store_request request = {.verb = STORE_CREATE, .namespace_ = namespace_};
-	write_json(yard, request, group, version, resource, body);
+	write_json(bench, request, group, version, resource, body);
 }
 
-static void open_yard(struct yard *yard, int groups)
+static void open_bench(struct groups_bench *bench, int groups)
 {
 	char body[2048];
-	*yard = (struct yard){.groups = groups};
-	clock_virtual_init(&yard->clock, 1767225600 * CLOCK_SECOND);
+	*bench = (struct groups_bench){.groups = groups};
+	clock_virtual_init(&bench->clock, 1767225600 * CLOCK_SECOND);
 	struct error error = {0};
-	yard->store = store_open(&(struct store_options){.clock = &yard->clock.source, .event_ttl = 60}, &error);
+	bench->store = store_open(&(struct store_options){.clock = &bench->clock.source, .event_ttl = 60}, &error);
 	for (int i = 0; i < groups * PODS_PER_GROUP / PODS_PER_NODE; i++) {
 		snprintf(body, sizeof(body),
 		         "{\"metadata\":{\"name\":\"n%d\"},\"status\":{\"allocatable\":{\"cpu\":\"%d\",\"pods\":"
 		         "\"110\"},"
 		         "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}",
 		         i, PODS_PER_NODE);
-		create(yard, "", "v1", "nodes", "", body);
+		create(bench, "", "v1", "nodes", "", body);
 	}
 	for (int i = 0; i < groups; i++) {
 		static const char role[] =
@@ -82,26 +82,26 @@ static void open_yard(struct yard *yard, int groups)
 		         "\"pd\","
 		         "\"strategy\":{\"segmentPlacement\":{\"segmentSize\":{\"prefill\":25,\"decode\":25}}}}]}}",
 		         i, prefill, decode);
-		create(yard, "workloads.x-k8s.io", "v1alpha2", "rolebasedgroups", "default", body);
+		create(bench, "workloads.x-k8s.io", "v1alpha2", "rolebasedgroups", "default", body);
 	}
-	store_commit(yard->store, NULL);
-	yard->world = world_create(&(struct world_options){
-		.store = yard->store,
-		.clock = &yard->clock.source,
+	store_commit(bench->store, NULL);
+	bench->world = world_create(&(struct world_options){
+		.store = bench->store,
+		.clock = &bench->clock.source,
 		.kubelet = {.start_seconds = 1, .ready_seconds = 1, .stop_seconds = 1},
 	});
 }
 
-static int count_ready(struct yard *yard)
+static int count_ready(struct groups_bench *bench)
 {
 	struct arena *arena = arena_create();
 	struct store_list list = {0};
 	struct store_error error = {0};
 	struct store_list_request request = {
-		.api = store_api_find(yard->store, "workloads.x-k8s.io", "v1alpha2", "rolebasedgroups"),
+		.api = store_api_find(bench->store, "workloads.x-k8s.io", "v1alpha2", "rolebasedgroups"),
 	};
 	int ready = 0;
-	store_list(yard->store, &request, &list, arena, &error);
+	store_list(bench->store, &request, &list, arena, &error);
 	for (size_t i = 0; i < list.count; i++)
 		ready +=
 			strcmp(val_str(val_path(list.items[i]->root, "status", "readyPods", NULL), ""), "100/100") == 0;
@@ -111,43 +111,43 @@ static int count_ready(struct yard *yard)
 }
 
 /* Until all are ready or nothing moves any more. Seconds of processor time. */
-static double run_until_ready(struct yard *yard)
+static double run_until_ready(struct groups_bench *bench)
 {
 	double start = now_seconds();
 	for (int turn = 0; turn < MOST_TURNS; turn++) {
-		int wait = world_step(yard->world);
-		bool pending = store_collect_garbage(yard->store, 10000) || store_pending(yard->store);
-		store_commit(yard->store, NULL);
+		int wait = world_step(bench->world);
+		bool pending = store_collect_garbage(bench->store, 10000) || store_pending(bench->store);
+		store_commit(bench->store, NULL);
 		if (pending || wait == 0)
 			continue;
-		if (count_ready(yard) == yard->groups)
+		if (count_ready(bench) == bench->groups)
 			break;
-		clock_virtual_advance(&yard->clock, wait < 0 ? CLOCK_SECOND : wait * CLOCK_SECOND / 1000);
+		clock_virtual_advance(&bench->clock, wait < 0 ? CLOCK_SECOND : wait * CLOCK_SECOND / 1000);
 	}
 	return now_seconds() - start;
 }
 
 /* Somebody edits one pod of each group. */
-static void touch_all(struct yard *yard)
+static void touch_all(struct groups_bench *bench)
 {
 	char name[32];
-	for (int i = 0; i < yard->groups; i++) {
+	for (int i = 0; i < bench->groups; i++) {
 		snprintf(name, sizeof(name), "g%d-decode-7", i);
 		struct store_request request = {.verb = STORE_PATCH,
 		                                .patch = STORE_PATCH_MERGE,
 		                                .namespace_ = "default",
 		                                .name = name};
-		write_json(yard, request, "", "v1", "pods", "{\"metadata\":{\"annotations\":{\"touched\":\"\"}}}");
+		write_json(bench, request, "", "v1", "pods", "{\"metadata\":{\"annotations\":{\"touched\":\"\"}}}");
 	}
-	store_commit(yard->store, NULL);
+	store_commit(bench->store, NULL);
 }
 
-static double run_controller(struct yard *yard, struct rbg_controller *controller)
+static double run_controller(struct groups_bench *bench, struct rbg_controller *controller)
 {
 	double start = now_seconds();
 	while (rbg_controller_step(controller) == 0)
-		store_commit(yard->store, NULL);
-	return (now_seconds() - start) / yard->groups;
+		store_commit(bench->store, NULL);
+	return (now_seconds() - start) / bench->groups;
 }
 
 struct cost { /* seconds per group */
@@ -156,39 +156,39 @@ struct cost { /* seconds per group */
 
 /* A controller that was just started lists all objects and reconciles every group once; later it reconciles groups of
  * which something changes. Both times it finds nothing to do. */
-static struct cost reconcile_all(struct yard *yard)
+static struct cost reconcile_all(struct groups_bench *bench)
 {
 	struct rbg_controller *controller = rbg_controller_create(
-		&(struct rbg_controller_options){.store = yard->store, .clock = &yard->clock.source});
-	struct cost cost = {.first = run_controller(yard, controller)};
-	touch_all(yard);
-	cost.again = run_controller(yard, controller);
+		&(struct rbg_controller_options){.store = bench->store, .clock = &bench->clock.source});
+	struct cost cost = {.first = run_controller(bench, controller)};
+	touch_all(bench);
+	cost.again = run_controller(bench, controller);
 	rbg_controller_destroy(controller);
 	return cost;
 }
 
 static bool measure(int groups)
 {
-	struct yard yard;
+	struct groups_bench bench;
 	struct rusage usage;
 	char what[64];
 	snprintf(what, sizeof(what), "%d groups", groups);
 	bench_stage(what);
-	open_yard(&yard, groups);
-	double seconds = run_until_ready(&yard);
-	int ready = count_ready(&yard);
+	open_bench(&bench, groups);
+	double seconds = run_until_ready(&bench);
+	int ready = count_ready(&bench);
 	getrusage(RUSAGE_SELF, &usage);
-	struct cost cost = reconcile_all(&yard);
+	struct cost cost = reconcile_all(&bench);
 	bench_stage("");
 	printf("%6d groups %8d pods: %d ready after %.1f s of work and %.0f s of virtual time; %.0f us per reconcile, "
 	       "%.0f "
 	       "us per group after a restart; peak %ld MiB, %.1f KiB per pod\n",
 	       groups, groups * PODS_PER_GROUP, ready, seconds,
-	       (double)(yard.clock.now - 1767225600 * CLOCK_SECOND) / (double)CLOCK_SECOND, cost.again * 1e6,
+	       (double)(bench.clock.now - 1767225600 * CLOCK_SECOND) / (double)CLOCK_SECOND, cost.again * 1e6,
 	       cost.first * 1e6, usage.ru_maxrss / 1024, (double)usage.ru_maxrss / (groups * PODS_PER_GROUP));
 	fflush(stdout);
-	world_destroy(yard.world);
-	store_close(yard.store);
+	world_destroy(bench.world);
+	store_close(bench.store);
 	return ready == groups;
 }
 

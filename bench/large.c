@@ -8,15 +8,15 @@
  * Times are of the processor. Ends with 1 when not as many gangs are placed as racks can hold. */
 #include "stage.h"
 #include "times.h"
-#include "world.h"
-#include "yard.h"
+#include "bench_cluster.h"
+#include "control_loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-enum { GANG = 20, IN_RACK = YARD_RACK * YARD_GPUS / GANG, CHANGES = 21, AT_ONCE = 10000 };
+enum { GANG = 20, IN_RACK = LOOP_RACK * LOOP_GPUS / GANG, CHANGES = 21, AT_ONCE = 10000 };
 
 static long peak_mib(void)
 {
@@ -33,7 +33,7 @@ static int count_gangs(int nodes)
 
 static int count_fitting(int nodes)
 {
-	int fitting = nodes / YARD_RACK * IN_RACK;
+	int fitting = nodes / LOOP_RACK * IN_RACK;
 	return fitting < count_gangs(nodes) ? fitting : count_gangs(nodes);
 }
 
@@ -44,30 +44,30 @@ static bool measure_decisions(int nodes)
 	static const struct gang_plan plan = {.name = "gang",
 	                                      .pods = GANG,
 	                                      .gpus = 1,
-	                                      .root_required = WORLD_RACK,
-	                                      .parent_required = WORLD_NO_LEVEL,
-	                                      .segment_required = WORLD_NO_LEVEL,
-	                                      .root_preferred = WORLD_NO_LEVEL};
-	struct world world;
+	                                      .root_required = BENCH_RACK,
+	                                      .parent_required = BENCH_NO_LEVEL,
+	                                      .segment_required = BENCH_NO_LEVEL,
+	                                      .root_preferred = BENCH_NO_LEVEL};
+	struct bench_cluster bench;
 	struct arena *arena = arena_create();
 	int gangs = count_gangs(nodes), placed = 0;
 	double *times = calloc((size_t)gangs, sizeof(*times));
 	if (!times)
 		abort();
 	bench_stage("decisions");
-	world_create(&world, nodes, WORLD_EMPTY);
+	bench_cluster_create(&bench, nodes, BENCH_EMPTY);
 	for (int g = 0; g < gangs; g++) {
 		struct placement placement;
-		struct gang gang = world_gang(&world, &plan);
+		struct gang gang = bench_cluster_gang(&bench, &plan);
 		arena_reset(arena);
 		double start = measure_processor_us();
-		engine_place(world.cluster, &gang, &(struct place_options){0}, arena, &placement);
+		engine_place(bench.cluster, &gang, &(struct place_options){0}, arena, &placement);
 		times[g] = measure_processor_us() - start;
 		if (placement.outcome == PLACE_PLACED) {
-			engine_commit(world.cluster, &gang, &placement);
+			engine_commit(bench.cluster, &gang, &placement);
 			placed++;
 		}
-		world_free_gang(&gang);
+		bench_cluster_free_gang(&gang);
 	}
 	measure_sort(times, (size_t)gangs);
 	bench_stage("");
@@ -76,7 +76,7 @@ static bool measure_decisions(int nodes)
 	fflush(stdout);
 	free(times);
 	arena_destroy(arena);
-	world_destroy(&world);
+	bench_cluster_destroy(&bench);
 	return placed == count_fitting(nodes);
 }
 
@@ -87,32 +87,32 @@ static void name_pod(char name[48], int gang, int pod)
 	snprintf(name, 48, "g%05d-%d", gang, pod);
 }
 
-static void make_gangs(struct yard *yard)
+static void make_gangs(struct control_loop *loop)
 {
-	for (int g = 0; g < count_gangs(yard->nodes); g++) {
+	for (int g = 0; g < count_gangs(loop->nodes); g++) {
 		char group[32], name[48];
 		snprintf(group, sizeof(group), "g%05d", g);
-		yard_make_group(yard, group, GANG, true);
+		control_loop_make_group(loop, group, GANG, true);
 		for (int i = 0; i < GANG; i++) {
 			name_pod(name, g, i);
-			yard_make_pod(yard, name, group, 1, -1);
+			control_loop_make_pod(loop, name, group, 1, -1);
 		}
 		if (g % (AT_ONCE / GANG) == 0)
-			yard_commit(yard);
+			control_loop_commit(loop);
 	}
-	yard_commit(yard);
+	control_loop_commit(loop);
 }
 
 /* Gangs with all of their pods bound; -1 when one is bound in part. */
-static int count_bound(const struct yard *yard, int *some)
+static int count_bound(const struct control_loop *loop, int *some)
 {
 	int whole = 0;
-	for (int g = 0; g < count_gangs(yard->nodes); g++) {
+	for (int g = 0; g < count_gangs(loop->nodes); g++) {
 		char name[48];
 		int bound = 0;
 		for (int i = 0; i < GANG; i++) {
 			name_pod(name, g, i);
-			bound += yard_is_bound(yard, name);
+			bound += control_loop_is_bound(loop, name);
 		}
 		if (bound > 0 && bound < GANG)
 			return -1;
@@ -124,7 +124,7 @@ static int count_bound(const struct yard *yard, int *some)
 }
 
 /* A pod of a gang that runs is lost; its owner makes another. The median of several, in milliseconds. */
-static double replace_pods(struct yard *yard, int gang, bool *fine)
+static double replace_pods(struct control_loop *loop, int gang, bool *fine)
 {
 	double times[CHANGES];
 	for (int i = 0; i < CHANGES; i++) {
@@ -132,11 +132,11 @@ static double replace_pods(struct yard *yard, int gang, bool *fine)
 		snprintf(group, sizeof(group), "g%05d", gang);
 		name_pod(old, gang, i == 0 ? 0 : GANG + i - 1);
 		name_pod(name, gang, GANG + i);
-		yard_remove_pod(yard, old);
-		yard_make_pod(yard, name, group, 1, -1);
-		yard_commit(yard);
-		times[i] = yard_settle(yard) / 1000;
-		*fine &= yard_is_bound(yard, name);
+		control_loop_remove_pod(loop, old);
+		control_loop_make_pod(loop, name, group, 1, -1);
+		control_loop_commit(loop);
+		times[i] = control_loop_settle(loop) / 1000;
+		*fine &= control_loop_is_bound(loop, name);
 	}
 	measure_sort(times, CHANGES);
 	return times[CHANGES / 2];
@@ -144,27 +144,27 @@ static double replace_pods(struct yard *yard, int gang, bool *fine)
 
 static bool measure_scheduler(int nodes)
 {
-	struct yard yard;
+	struct control_loop loop;
 	bench_stage("writing objects");
-	yard_open(&yard, nodes);
-	make_gangs(&yard);
+	control_loop_open(&loop, nodes);
+	make_gangs(&loop);
 	long before = peak_mib();
 	bench_stage("cold start");
 	double start = measure_processor_us();
-	yard_start(&yard);
-	yard_settle(&yard);
+	control_loop_start(&loop);
+	control_loop_settle(&loop);
 	double cold = (measure_processor_us() - start) / 1e6;
 	long after = peak_mib();
-	int some = 0, bound = count_bound(&yard, &some);
+	int some = 0, bound = count_bound(&loop, &some);
 	bool fine = bound == count_fitting(nodes);
 	bench_stage("one change");
-	double change = replace_pods(&yard, some, &fine);
+	double change = replace_pods(&loop, some, &fine);
 	bench_stage("");
 	int pods = count_gangs(nodes) * GANG;
 	printf("cold start: %.1f s until all is bound that fits, %d gangs of %d; one pod replaced: %.1f ms\n"
 	       "peak memory: %ld MiB for the objects, %ld MiB when all is bound, %.1f KiB for each of %d pods\n",
 	       cold, bound, count_gangs(nodes), change, before, after, (double)after * 1024 / pods, pods);
-	yard_close(&yard);
+	control_loop_close(&loop);
 	return fine;
 }
 

@@ -15,18 +15,18 @@
 
 enum { ROWS = 256, TARGETS = 40 };
 
-#define NONE WORLD_NO_LEVEL
+#define NONE BENCH_NO_LEVEL
 
 static const struct gang_plan plans[] = {
-	{"N16/4", 0, 4, 4, 8, 0, NONE, NONE, WORLD_RACK, NONE, false},
-	{"N16/4 impossible", 0, 4, 4, 8, 13, NONE, NONE, WORLD_RACK, NONE, true}, /* last segment: 17 in a rack of 16 */
-	{"N256/16", 0, 16, 16, 8, 0, NONE, NONE, WORLD_RACK, NONE, false},
-	{"N256/16 impossible", 0, 16, 16, 8, 0, WORLD_BLOCK, NONE, WORLD_RACK, NONE,
+	{"N16/4", 0, 4, 4, 8, 0, NONE, NONE, BENCH_RACK, NONE, false},
+	{"N16/4 impossible", 0, 4, 4, 8, 13, NONE, NONE, BENCH_RACK, NONE, true}, /* last segment: 17 in a rack of 16 */
+	{"N256/16", 0, 16, 16, 8, 0, NONE, NONE, BENCH_RACK, NONE, false},
+	{"N256/16 impossible", 0, 16, 16, 8, 0, BENCH_BLOCK, NONE, BENCH_RACK, NONE,
          true}, /* 16 racks in a block of 8 */
-	{"tree 4x16x16", 4, 16, 16, 2, 0, NONE, WORLD_ZONE, WORLD_RACK, NONE, false},
-	{"tree impossible", 2, 33, 16, 2, 0, NONE, WORLD_BLOCK, WORLD_RACK, NONE, true}, /* a block takes 32 segments */
-	{"512 prefer rack", 0, 0, 512, 8, 0, NONE, NONE, NONE, WORLD_RACK, false},
-	{"512 impossible", 0, 0, 512, 8, 0, WORLD_BLOCK, NONE, NONE, WORLD_RACK, true}, /* a block has 128 nodes */
+	{"tree 4x16x16", 4, 16, 16, 2, 0, NONE, BENCH_ZONE, BENCH_RACK, NONE, false},
+	{"tree impossible", 2, 33, 16, 2, 0, NONE, BENCH_BLOCK, BENCH_RACK, NONE, true}, /* a block takes 32 segments */
+	{"512 prefer rack", 0, 0, 512, 8, 0, NONE, NONE, NONE, BENCH_RACK, false},
+	{"512 impossible", 0, 0, 512, 8, 0, BENCH_BLOCK, NONE, NONE, BENCH_RACK, true}, /* a block has 128 nodes */
 };
 enum { PLANS = sizeof(plans) / sizeof(plans[0]) };
 
@@ -64,8 +64,9 @@ static double ratio(double value, double base)
 static void print_row(const struct row *row)
 {
 	printf("%-20s %7d %-13s %-10s%s %10.1f %10.1f %10.1f %9.1f %9.2f\n", row->name, row->nodes,
-	       world_state_name(row->state), outcome_name(row->outcome), row->as_intended ? " " : "!", row->cold_us,
-	       row->warm_us, row->linear_us, ratio(row->cold_us, row->linear_us), ratio(row->warm_us, row->linear_us));
+	       bench_cluster_state_name(row->state), outcome_name(row->outcome), row->as_intended ? " " : "!",
+	       row->cold_us, row->warm_us, row->linear_us, ratio(row->cold_us, row->linear_us),
+	       ratio(row->warm_us, row->linear_us));
 	fflush(stdout);
 }
 
@@ -73,10 +74,10 @@ static void run_size(struct report *report, int nodes)
 {
 	bool large = nodes > 20000;
 	for (int plan = 0; plan < PLANS; plan++)
-		for (int state = 0; state < WORLD_STATES; state++) {
+		for (int state = 0; state < BENCH_STATES; state++) {
 			struct row *row = &report->rows[report->row_count++];
 			bench_stage(plans[plan].name);
-			*row = measure_plan(&plans[plan], nodes, (enum world_state)state, large ? 3 : 7,
+			*row = measure_plan(&plans[plan], nodes, (enum bench_state)state, large ? 3 : 7,
 			                    large ? 31 : 61);
 			bench_stage("");
 			print_row(row);
@@ -116,8 +117,8 @@ static const struct row *worst_proof(const struct report *report, double *slower
 {
 	const struct row *result = NULL;
 	*slower = 0;
-	for (int i = WORLD_STATES; i < report->row_count; i++) {
-		const struct row *proof = &report->rows[i], *placed = proof - WORLD_STATES;
+	for (int i = BENCH_STATES; i < report->row_count; i++) {
+		const struct row *proof = &report->rows[i], *placed = proof - BENCH_STATES;
 		if (!proof->proof || proof->outcome != PLACE_IMPOSSIBLE || placed->outcome != PLACE_PLACED ||
 		    ratio(proof->warm_us, placed->warm_us) <= *slower)
 			continue;
@@ -159,7 +160,7 @@ static void judge(struct report *report, bool quick)
 	double slower;
 	const struct row *proof = worst_proof(report, &slower);
 	snprintf(text, sizeof(text), "proof against placement, warm (%s, %d, %s)", proof ? proof->name : "none",
-	         proof ? proof->nodes : 0, proof ? world_state_name(proof->state) : "");
+	         proof ? proof->nodes : 0, proof ? bench_cluster_state_name(proof->state) : "");
 	add_target(report, text, slower, 1, "times", false);
 	add_target(report, "fill with single pods at 12800 nodes", quick ? 0 : fill_rate, 50000, "decisions/s", true);
 }
@@ -258,9 +259,9 @@ static int write_json(const struct report *report, const char *path)
 		        "\"coldUs\": %.1f, \"warmUs\": %.1f, \"linearPassUs\": %.1f, \"coldRatio\": %.2f, "
 		        "\"warmRatio\": %.3f, "
 		        "\"steps\": %llu, \"clusterBytes\": %zu}",
-		        i ? "," : "", row->name, row->nodes, world_state_name(row->state), outcome_name(row->outcome),
-		        row->as_intended ? "true" : "false", row->cold_us, row->warm_us, row->linear_us,
-		        ratio(row->cold_us, row->linear_us), ratio(row->warm_us, row->linear_us),
+		        i ? "," : "", row->name, row->nodes, bench_cluster_state_name(row->state),
+		        outcome_name(row->outcome), row->as_intended ? "true" : "false", row->cold_us, row->warm_us,
+		        row->linear_us, ratio(row->cold_us, row->linear_us), ratio(row->warm_us, row->linear_us),
 		        (unsigned long long)row->steps, row->cluster_bytes);
 	}
 	fputs("],\n \"evictions\": [", file);

@@ -38,34 +38,35 @@ struct change {
 	bool there;
 };
 
-static void small_change(struct world *world, struct change *change)
+static void small_change(struct bench_cluster *bench, struct change *change)
 {
 	if (change->there) {
-		cluster_vacate(world->cluster, world->fillers[1], change->node, OCCUPY_RUNNING);
+		cluster_vacate(bench->cluster, bench->fillers[1], change->node, OCCUPY_RUNNING);
 		change->there = false;
 		return;
 	}
 	for (int tries = 0; tries < 100; tries++) {
-		int node = (int)(world_random(world) % (uint64_t)world->nodes);
-		if (world->used[node] == WORLD_GPUS)
+		int node = (int)(bench_cluster_random(bench) % (uint64_t)bench->nodes);
+		if (bench->used[node] == BENCH_GPUS)
 			continue;
-		cluster_occupy(world->cluster, world->fillers[1], node, OCCUPY_RUNNING);
+		cluster_occupy(bench->cluster, bench->fillers[1], node, OCCUPY_RUNNING);
 		*change = (struct change){node, true};
 		return;
 	}
 }
 
-static double decide_us(struct world *world, const struct gang *gang, struct arena *arena, struct placement *placement)
+static double decide_us(struct bench_cluster *bench, const struct gang *gang, struct arena *arena,
+                        struct placement *placement)
 {
 	arena_reset(arena);
 	double start = measure_now_us();
-	engine_place(world->cluster, gang, &(struct place_options){0}, arena, placement);
+	engine_place(bench->cluster, gang, &(struct place_options){0}, arena, placement);
 	return measure_now_us() - start;
 }
 
 enum { MOST_RUNS = 101 };
 
-static void measure_warm(struct world *world, const struct gang *gang, struct arena *arena, int runs,
+static void measure_warm(struct bench_cluster *bench, const struct gang *gang, struct arena *arena, int runs,
                          enum place_outcome intended, struct row *row)
 {
 	struct change change = {0};
@@ -73,8 +74,8 @@ static void measure_warm(struct world *world, const struct gang *gang, struct ar
 	int count = 0;
 	for (int i = 0; i < runs && i < MOST_RUNS; i++) {
 		struct placement placement;
-		small_change(world, &change);
-		double took = decide_us(world, gang, arena, &placement);
+		small_change(bench, &change);
+		double took = decide_us(bench, gang, arena, &placement);
 		if (placement.outcome == row->outcome)
 			times[count++] = took;
 		/* a pod more can tip an exact fit; without it the answer must be the intended one again */
@@ -83,29 +84,29 @@ static void measure_warm(struct world *world, const struct gang *gang, struct ar
 	row->warm_us = count > 0 ? median(times, count) : 0;
 }
 
-struct row measure_plan(const struct gang_plan *plan, int nodes, enum world_state state, int cold_runs, int warm_runs)
+struct row measure_plan(const struct gang_plan *plan, int nodes, enum bench_state state, int cold_runs, int warm_runs)
 {
 	double times[MOST_RUNS];
 	struct row row = {
 		.name = plan->name, .nodes = nodes, .state = state, .proof = plan->impossible, .as_intended = true};
 	struct arena *arena = arena_create();
 	for (int run = 0; run < cold_runs; run++) {
-		struct world world;
+		struct bench_cluster bench;
 		struct placement placement;
-		world_create(&world, nodes, state);
-		struct gang gang = world_gang(&world, plan);
-		enum place_outcome intended = world_fits(&world, plan) ? PLACE_PLACED : PLACE_IMPOSSIBLE;
-		times[run] = decide_us(&world, &gang, arena, &placement);
+		bench_cluster_create(&bench, nodes, state);
+		struct gang gang = bench_cluster_gang(&bench, plan);
+		enum place_outcome intended = bench_cluster_fits(&bench, plan) ? PLACE_PLACED : PLACE_IMPOSSIBLE;
+		times[run] = decide_us(&bench, &gang, arena, &placement);
 		row.outcome = placement.outcome;
 		row.steps = placement.steps;
 		row.as_intended &= placement.outcome == intended;
 		if (run == cold_runs - 1) {
-			measure_warm(&world, &gang, arena, warm_runs, intended, &row);
-			row.linear_us = measure_linear_us(world.cluster);
-			row.cluster_bytes = cluster_memory(world.cluster);
+			measure_warm(&bench, &gang, arena, warm_runs, intended, &row);
+			row.linear_us = measure_linear_us(bench.cluster);
+			row.cluster_bytes = cluster_memory(bench.cluster);
 		}
-		world_free_gang(&gang);
-		world_destroy(&world);
+		bench_cluster_free_gang(&gang);
+		bench_cluster_destroy(&bench);
 	}
 	row.cold_us = median(times, cold_runs);
 	arena_destroy(arena);
@@ -114,32 +115,32 @@ struct row measure_plan(const struct gang_plan *plan, int nodes, enum world_stat
 
 struct fill_result measure_fill(int nodes, int pods)
 {
-	struct world world;
+	struct bench_cluster bench;
 	struct fill_result result = {.nodes = nodes, .pods = pods};
 	static const struct gang_plan plan = {.name = "single",
 	                                      .pods = 1,
 	                                      .gpus = 1,
-	                                      .root_required = WORLD_NO_LEVEL,
-	                                      .parent_required = WORLD_NO_LEVEL,
-	                                      .segment_required = WORLD_NO_LEVEL,
-	                                      .root_preferred = WORLD_NO_LEVEL};
+	                                      .root_required = BENCH_NO_LEVEL,
+	                                      .parent_required = BENCH_NO_LEVEL,
+	                                      .segment_required = BENCH_NO_LEVEL,
+	                                      .root_preferred = BENCH_NO_LEVEL};
 	struct arena *arena = arena_create();
-	world_create(&world, nodes, WORLD_EMPTY);
-	struct gang gang = world_gang(&world, &plan);
+	bench_cluster_create(&bench, nodes, BENCH_EMPTY);
+	struct gang gang = bench_cluster_gang(&bench, &plan);
 	double start = measure_now_us();
 	for (int i = 0; i < pods; i++) {
 		struct placement placement;
 		gang.pods[0].state = MEMBER_WAITING;
 		gang.pods[0].node = -1;
 		arena_reset(arena);
-		if (engine_place(world.cluster, &gang, &(struct place_options){0}, arena, &placement) != PLACE_PLACED)
+		if (engine_place(bench.cluster, &gang, &(struct place_options){0}, arena, &placement) != PLACE_PLACED)
 			break;
-		engine_commit(world.cluster, &gang, &placement);
+		engine_commit(bench.cluster, &gang, &placement);
 		result.placed++;
 	}
 	result.seconds = (measure_now_us() - start) / 1e6;
-	world_free_gang(&gang);
-	world_destroy(&world);
+	bench_cluster_free_gang(&gang);
+	bench_cluster_destroy(&bench);
 	arena_destroy(arena);
 	return result;
 }

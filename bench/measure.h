@@ -3,12 +3,12 @@
 #define BENCH_MEASURE_H
 
 #include "times.h"
-#include "world.h"
+#include "bench_cluster.h"
 
 struct row {
 	const char *name;
 	int nodes;
-	enum world_state state;
+	enum bench_state state;
 	enum place_outcome outcome;
 	bool as_intended;
 	bool proof; /* the impossible version of a case */
@@ -24,7 +24,7 @@ struct fill_result {
 
 /* One pass over all free columns, best of several. */
 double measure_linear_us(const struct cluster *cluster);
-struct row measure_plan(const struct gang_plan *plan, int nodes, enum world_state state, int cold_runs, int warm_runs);
+struct row measure_plan(const struct gang_plan *plan, int nodes, enum bench_state state, int cold_runs, int warm_runs);
 /* Places and commits `pods` gangs of one 1-GPU pod each. */
 struct fill_result measure_fill(int nodes, int pods);
 

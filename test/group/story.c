@@ -64,32 +64,31 @@ static void check_tree(struct arena *arena, const struct group_result *result)
 	assert_int_equal(result->subgroup_count > 0, result->min_member == GROUP_UNSET);
 }
 
-static void check_admitted(struct world *world)
+static void check_admitted(struct story_run *run)
 {
-	struct doc *doc = group_document(&world->result, NULL, NULL);
+	struct doc *doc = group_document(&run->result, NULL, NULL);
 	struct podgroup group;
-	struct problems problems = {.arena = world->arena};
-	int status = podgroup_decode(doc_root(doc), world->arena, &group, &problems);
+	struct problems problems = {.arena = run->arena};
+	int status = podgroup_decode(doc_root(doc), run->arena, &group, &problems);
 	for (size_t i = 0; i < problems.count && status < 0; i++)
 		print_error("%s: %s\n", problems.items[i].path, problems.items[i].message);
-	assert_int_equal(status, waits_for_member(&world->result) ? -1 : 0);
+	assert_int_equal(status, waits_for_member(&run->result) ? -1 : 0);
 	/* Nobody wrote the PodGroup, so nobody wants to be told how to write it better. */
 	const struct group_subgroup *last =
-		world->result.subgroup_count ? &world->result.subgroups[world->result.subgroup_count - 1] : NULL;
-	if (last && last->constraint.required &&
-	    text_equal(last->constraint.topology, world->result.constraint.topology))
+		run->result.subgroup_count ? &run->result.subgroups[run->result.subgroup_count - 1] : NULL;
+	if (last && last->constraint.required && text_equal(last->constraint.topology, run->result.constraint.topology))
 		assert_int_equal(problems.count, problems.errors);
 	if (status == 0)
-		assert_int_equal(podgroup_minimum_pods(&group, 0), group_minimum(&world->result));
+		assert_int_equal(podgroup_minimum_pods(&group, 0), group_minimum(&run->result));
 	doc_destroy(doc);
 }
 
 /* The short way must say the same about the pod. */
-static void check_marks(struct world *world, const struct group_options *options)
+static void check_marks(struct story_run *run, const struct group_options *options)
 {
-	const struct group_result *whole = &world->result;
+	const struct group_result *whole = &run->result;
 	struct group_result marks;
-	group_pod_marks(world->pod, &world->source, options, world->arena, &marks);
+	group_pod_marks(run->pod, &run->source, options, run->arena, &marks);
 	assert_int_equal(marks.verdict, whole->verdict);
 	assert_int_equal(marks.segment, whole->segment);
 	assert_int_equal(marks.warning_count, whole->warning_count);
@@ -104,37 +103,37 @@ static void check_marks(struct world *world, const struct group_options *options
 		assert_true(marks.subgroup_count < 10);
 }
 
-void world_open(struct world *world, const char *objects, const struct group_options *options)
+void story_open(struct story_run *run, const char *objects, const struct group_options *options)
 {
-	*world = (struct world){.arena = arena_create()};
-	struct problems problems = {.arena = world->arena};
-	manifests_init(&world->manifests);
-	manifests_parse(&world->manifests, objects, strlen(objects), "story.yaml", &problems);
+	*run = (struct story_run){.arena = arena_create()};
+	struct problems problems = {.arena = run->arena};
+	manifests_init(&run->manifests);
+	manifests_parse(&run->manifests, objects, strlen(objects), "story.yaml", &problems);
 	for (size_t i = 0; i < problems.count; i++)
 		print_error("%s: %s\n%s\n", problems.items[i].path, problems.items[i].message, objects);
 	assert_int_equal(problems.errors, 0);
-	assert_true(world->manifests.count > 0);
-	world->source = (struct group_source){.context = &world->manifests,
-	                                      .get = get,
-	                                      .next_pod = next_pod,
-	                                      .next_object = next_object};
-	world->pod = world->manifests.items[world->manifests.count - 1].object;
-	group_pod(world->pod, &world->source, options, world->arena, &world->result);
-	for (size_t i = 0; i < world->result.warning_count; i++) {
-		const struct group_warning *warning = &world->result.warnings[i];
+	assert_true(run->manifests.count > 0);
+	run->source = (struct group_source){.context = &run->manifests,
+	                                    .get = get,
+	                                    .next_pod = next_pod,
+	                                    .next_object = next_object};
+	run->pod = run->manifests.items[run->manifests.count - 1].object;
+	group_pod(run->pod, &run->source, options, run->arena, &run->result);
+	for (size_t i = 0; i < run->result.warning_count; i++) {
+		const struct group_warning *warning = &run->result.warnings[i];
 		assert_true(*warning->object && warning->path && *warning->message && *warning->fix);
 	}
-	check_marks(world, options);
-	if (world->result.verdict != GROUP_WANTED)
+	check_marks(run, options);
+	if (run->result.verdict != GROUP_WANTED)
 		return;
-	check_tree(world->arena, &world->result);
-	check_admitted(world);
+	check_tree(run->arena, &run->result);
+	check_admitted(run);
 }
 
-void world_close(struct world *world)
+void story_close(struct story_run *run)
 {
-	manifests_free(&world->manifests);
-	arena_destroy(world->arena);
+	manifests_free(&run->manifests);
+	arena_destroy(run->arena);
 }
 
 static void describe_constraint(struct buffer *out, const struct group_constraint *constraint)
@@ -183,20 +182,19 @@ static void describe(struct buffer *out, const struct group_result *result)
 
 void story_check(const struct story *story, const struct group_options *options)
 {
-	struct world world;
+	struct story_run run;
 	struct buffer got = {0};
-	world_open(&world, story->objects, options);
-	describe(&got, &world.result);
+	story_open(&run, story->objects, options);
+	describe(&got, &run.result);
 	if (strcmp(got.text, story->expect) != 0) {
 		print_error("%s\n  expected: %s\n  got:      %s\n", story->name, story->expect, got.text);
-		for (size_t i = 0; i < world.result.warning_count; i++)
-			print_error("  %s %s: %s (%s)\n", world.result.warnings[i].object,
-			            world.result.warnings[i].path, world.result.warnings[i].message,
-			            world.result.warnings[i].fix);
+		for (size_t i = 0; i < run.result.warning_count; i++)
+			print_error("  %s %s: %s (%s)\n", run.result.warnings[i].object, run.result.warnings[i].path,
+			            run.result.warnings[i].message, run.result.warnings[i].fix);
 	}
 	assert_string_equal(got.text, story->expect);
 	buffer_free(&got);
-	world_close(&world);
+	story_close(&run);
 }
 
 void story_check_all(const struct story *stories, size_t count)

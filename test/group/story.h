@@ -24,7 +24,7 @@ struct story {
 	const char *expect;
 };
 
-struct world {
+struct story_run {
 	struct arena *arena;
 	struct manifests manifests;
 	struct group_source source;
@@ -34,8 +34,8 @@ struct world {
 
 /* Parses the objects and groups the pod. Every group that comes out is also checked: its tree is one, and admission
  * takes it. */
-void world_open(struct world *world, const char *objects, const struct group_options *options);
-void world_close(struct world *world);
+void story_open(struct story_run *run, const char *objects, const struct group_options *options);
+void story_close(struct story_run *run);
 
 void story_check(const struct story *story, const struct group_options *options);
 void story_check_all(const struct story *stories, size_t count);

@@ -25,9 +25,9 @@ static void check_json(struct doc *doc, const char *expected)
 
 static void a_new_group(void **state)
 {
-	struct world world;
-	world_open(&world, JOB, NULL);
-	check_json(group_document(&world.result, NULL, NULL),
+	struct story_run run;
+	story_open(&run, JOB, NULL);
+	check_json(group_document(&run.result, NULL, NULL),
 	           "{\"apiVersion\":\"scheduling.run.ai/"
 	           "v2alpha2\",\"kind\":\"PodGroup\",\"metadata\":{\"name\":\"pg-w-u1\","
 	           "\"namespace\":\"ns\",\"labels\":{\"team\":\"red\"},\"annotations\":{\"kai.scheduler/"
@@ -40,16 +40,16 @@ static void a_new_group(void **state)
 	           "\"worker\",\"minMember\":2,\"topologyConstraint\":{\"topology\":\"topo\",\"requiredTopologyLevel\":"
 	           "\"rack\"}},{\"name\":\"worker-1\",\"parent\":\"worker\",\"minMember\":0,\"topologyConstraint\":"
 	           "{\"topology\":\"topo\",\"requiredTopologyLevel\":\"rack\"}}]}}");
-	world_close(&world);
+	story_close(&run);
 }
 
 /* What of the spec says how many are needed. */
 static void check_minimums(const char *title, const char *objects, bool as_kai, const char *expected)
 {
 	struct group_options options = {.kai_minimums = as_kai};
-	struct world world;
-	world_open(&world, objects, &options);
-	struct doc *doc = group_document(&world.result, &options, NULL);
+	struct story_run run;
+	story_open(&run, objects, &options);
+	struct doc *doc = group_document(&run.result, &options, NULL);
 	const struct val *spec = val_get(doc_root(doc), "spec"), *item;
 	struct buffer got = {0};
 	val_write(val_get(spec, "minMember"), DOC_JSON_COMPACT, &got);
@@ -65,7 +65,7 @@ static void check_minimums(const char *title, const char *objects, bool as_kai, 
 		fail_msg("%s: %s, not %s", title, got.text, expected);
 	buffer_free(&got);
 	doc_destroy(doc);
-	world_close(&world);
+	story_close(&run);
 }
 
 #define JOBSET(spec)                                                                                                   \
@@ -163,9 +163,9 @@ static void declared_sizes(void **state)
 	         "{\"a\":3,\"b\":1}"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct world world;
-		world_open(&world, cases[i].objects, NULL);
-		struct doc *doc = group_document(&world.result, NULL, NULL);
+		struct story_run run;
+		story_open(&run, cases[i].objects, NULL);
+		struct doc *doc = group_document(&run.result, NULL, NULL);
 		const char *got =
 			val_str(val_path(doc_root(doc), "metadata", "annotations", "platoon.dev/expected-pods", NULL),
 		                NULL);
@@ -173,7 +173,7 @@ static void declared_sizes(void **state)
 			fail_msg("%s: %s, not %s", cases[i].title, got ? got : "nothing",
 			         cases[i].expect ? cases[i].expect : "nothing");
 		doc_destroy(doc);
-		world_close(&world);
+		story_close(&run);
 	}
 }
 
@@ -203,33 +203,33 @@ static void starting_whole(void **state)
 	         false},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct world world;
-		world_open(&world, cases[i].objects, NULL);
-		struct doc *doc = group_document(&world.result, NULL, NULL);
+		struct story_run run;
+		story_open(&run, cases[i].objects, NULL);
+		struct doc *doc = group_document(&run.result, NULL, NULL);
 		const struct val *annotations = val_path(doc_root(doc), "metadata", "annotations", NULL);
 		bool whole = text_equal(val_str(val_get(annotations, "platoon.dev/starts-whole"), NULL), "true");
 		if (whole != cases[i].expect || (whole && !val_get(annotations, "platoon.dev/expected-pods")))
 			fail_msg("%s: it starts %s", cases[i].title, whole ? "whole" : "with its first pods");
 		doc_destroy(doc);
-		world_close(&world);
+		story_close(&run);
 	}
 }
 
 static void marks_on_the_pod(void **state)
 {
-	struct world world;
-	world_open(&world, JOB, NULL);
-	check_json(group_pod_patch(&world.result, world.pod),
+	struct story_run run;
+	story_open(&run, JOB, NULL);
+	check_json(group_pod_patch(&run.result, run.pod),
 	           "{\"metadata\":{\"labels\":{\"kai.scheduler/segment-index\":\"0\",\"kai.scheduler/subgroup-name\":"
 	           "\"worker-0\"},\"annotations\":{\"pod-group-name\":\"pg-w-u1\"}}}");
-	assert_int_equal(world.result.pod_env.count, 1);
-	assert_string_equal(world.result.pod_env.items[0].key, "KAI_SEGMENT_INDEX");
-	assert_string_equal(world.result.pod_env.items[0].value, "0");
-	world_close(&world);
-	world_open(&world, POD("annotations: {pod-group-name: pg-p-pu}, "), NULL);
-	assert_null(group_pod_patch(&world.result, world.pod));
-	assert_int_equal(world.result.pod_env.count, 0);
-	world_close(&world);
+	assert_int_equal(run.result.pod_env.count, 1);
+	assert_string_equal(run.result.pod_env.items[0].key, "KAI_SEGMENT_INDEX");
+	assert_string_equal(run.result.pod_env.items[0].value, "0");
+	story_close(&run);
+	story_open(&run, POD("annotations: {pod-group-name: pg-p-pu}, "), NULL);
+	assert_null(group_pod_patch(&run.result, run.pod));
+	assert_int_equal(run.result.pod_env.count, 0);
+	story_close(&run);
 }
 
 #define STORED(more, spec)                                                                                             \
@@ -275,9 +275,9 @@ static void what_an_update_keeps(void **state)
 	         "priorityClassName", "\"train\""},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct world world;
-		world_open(&world, rows[i].objects, NULL);
-		struct doc *doc = group_document(&world.result, NULL, world.manifests.items[0].object);
+		struct story_run run;
+		story_open(&run, rows[i].objects, NULL);
+		struct doc *doc = group_document(&run.result, NULL, run.manifests.items[0].object);
 		const struct val *got = val_path(doc_root(doc), rows[i].field, rows[i].key, NULL);
 		struct buffer text = {0};
 		val_write(got, DOC_JSON_COMPACT, &text);
@@ -287,11 +287,11 @@ static void what_an_update_keeps(void **state)
 		assert_int_equal(val_kind(val_get(doc_root(doc), "status")), VAL_MAP);
 		buffer_free(&text);
 		/* An update of the update changes nothing, so a controller comes to rest. */
-		struct doc *again = group_document(&world.result, NULL, doc_root(doc));
+		struct doc *again = group_document(&run.result, NULL, doc_root(doc));
 		assert_true(val_equal(doc_root(doc), doc_root(again)));
 		doc_destroy(again);
 		doc_destroy(doc);
-		world_close(&world);
+		story_close(&run);
 	}
 }
 

@@ -68,9 +68,9 @@ struct taken {
 
 static void check_taken(const struct taken *row, const struct group_options *options)
 {
-	struct world world;
-	world_open(&world, row->objects, options);
-	const struct group_result *result = &world.result;
+	struct story_run run;
+	story_open(&run, row->objects, options);
+	const struct group_result *result = &run.result;
 	const char *expected[] = {row->queue, row->class, row->preemptibility, row->delay, row->grace};
 	const char *got[] = {result->queue, result->priority_class, result->preemptibility, result->preemption_delay,
 	                     result->staleness_grace};
@@ -80,7 +80,7 @@ static void check_taken(const struct taken *row, const struct group_options *opt
 			            got[i] ? got[i] : "nothing");
 		assert_true(text_equal(expected[i], got[i]));
 	}
-	world_close(&world);
+	story_close(&run);
 }
 
 static void taken_over(void **state)
@@ -139,27 +139,27 @@ static void taken_over(void **state)
 
 static void labels_of_wrappers(void **state)
 {
-	struct world world;
-	world_open(
-		&world,
+	struct story_run run;
+	story_open(
+		&run,
 		"---\n{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: wf, namespace: ns, uid: wf1, "
 		"labels: {a: outer, b: outer}}}\n"
 		"---\n{apiVersion: example.com/v1, kind: Foo, metadata: {name: w, namespace: ns, uid: u1, labels: {a: "
 		"inner}, ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: Workflow, name: wf, uid: "
 		"wf1}]}}\n" POD(OF_FOO "labels: {user: me, kai.scheduler/node-pool: blue, other: x}, "),
 		NULL);
-	const struct labels *labels = &world.result.labels;
-	assert_string_equal(world.result.name, "pg-w-u1");
+	const struct labels *labels = &run.result.labels;
+	assert_string_equal(run.result.name, "pg-w-u1");
 	assert_int_equal(labels->count, 3);
 	assert_string_equal(labels_get(labels, "a"), "inner");
 	assert_string_equal(labels_get(labels, "b"), "outer");
 	assert_string_equal(labels_get(labels, "user"), "me");
-	assert_string_equal(world.result.node_pool, "blue");
-	struct doc *doc = group_document(&world.result, NULL, NULL);
+	assert_string_equal(run.result.node_pool, "blue");
+	struct doc *doc = group_document(&run.result, NULL, NULL);
 	assert_string_equal(val_str(val_path(doc_root(doc), "metadata", "labels", "kai.scheduler/node-pool", NULL), ""),
 	                    "blue");
 	doc_destroy(doc);
-	world_close(&world);
+	story_close(&run);
 }
 
 /* What an AppWrapper holds is grouped as if it stood alone, in the queue that the wrapper names. */
@@ -175,12 +175,12 @@ static void app_wrappers(void **state)
 		"spec: {pytorchReplicaSpecs: {Master: {replicas: 1}, Worker: {replicas: 3}}}}\n" POD(
 			OWNED("kubeflow.org/v1", "PyTorchJob",
 	                      "w") "labels: {training.kubeflow.org/replica-type: worker}, ");
-	struct world world;
-	world_open(&world, wrapped, NULL);
-	assert_string_equal(world.result.name, "pg-w-u1");
-	assert_string_equal(world.result.owner.kind, "PyTorchJob");
-	assert_string_equal(world.result.queue, "red");
-	world_close(&world);
+	struct story_run run;
+	story_open(&run, wrapped, NULL);
+	assert_string_equal(run.result.name, "pg-w-u1");
+	assert_string_equal(run.result.owner.kind, "PyTorchJob");
+	assert_string_equal(run.result.queue, "red");
+	story_close(&run);
 }
 
 #define LINK(name, up)                                                                                                 \
@@ -246,10 +246,10 @@ static void long_names(void **state)
 	name[sizeof(name) - 1] = '\0';
 	snprintf(objects, sizeof(objects),
 	         "---\n{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: ns, uid: pu}}\n", name);
-	struct world world;
-	world_open(&world, objects, NULL);
-	assert_int_equal(strlen(world.result.name), 253);
-	world_close(&world);
+	struct story_run run;
+	story_open(&run, objects, NULL);
+	assert_int_equal(strlen(run.result.name), 253);
+	story_close(&run);
 }
 
 int main(void)

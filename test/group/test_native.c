@@ -127,38 +127,38 @@ static void refused(void **state)
 	ALL(stories);
 }
 
-static void read_world(struct world *world, const char *objects)
+static void read_world(struct story_run *run, const char *objects)
 {
-	world_open(world, objects, NULL);
-	assert_int_equal(world->result.verdict, GROUP_WANTED);
+	story_open(run, objects, NULL);
+	assert_int_equal(run->result.verdict, GROUP_WANTED);
 }
 
-static const char *mark(const struct world *world, const char *key)
+static const char *mark(const struct story_run *run, const char *key)
 {
-	const char *text = labels_get(&world->result.annotations, key);
+	const char *text = labels_get(&run->result.annotations, key);
 	return text ? text : "";
 }
 
 static void what_else_it_says(void **state)
 {
-	struct world world;
-	read_world(&world, GROUP_OF("g", GANG("2")) MEMBER("g"));
-	assert_string_equal(mark(&world, "platoon.dev/disruption-mode"), "single");
-	assert_string_equal(mark(&world, "platoon.dev/preemption-policy"), "");
-	assert_string_equal(world.result.preemptibility, "preemptible");
-	assert_string_equal(world.result.staleness_grace, "-1s");
-	world_close(&world);
-	read_world(&world, GROUP_OF("g", GANG("2") "disruptionMode: {all: {}}, preemptionPolicy: Never, "
-	                                           "priorityClassName: high") MEMBER("g"));
-	assert_string_equal(mark(&world, "platoon.dev/disruption-mode"), "all");
-	assert_string_equal(mark(&world, "platoon.dev/preemption-policy"), "Never");
-	assert_string_equal(world.result.priority_class, "high");
-	world_close(&world);
+	struct story_run run;
+	read_world(&run, GROUP_OF("g", GANG("2")) MEMBER("g"));
+	assert_string_equal(mark(&run, "platoon.dev/disruption-mode"), "single");
+	assert_string_equal(mark(&run, "platoon.dev/preemption-policy"), "");
+	assert_string_equal(run.result.preemptibility, "preemptible");
+	assert_string_equal(run.result.staleness_grace, "-1s");
+	story_close(&run);
+	read_world(&run, GROUP_OF("g", GANG("2") "disruptionMode: {all: {}}, preemptionPolicy: Never, "
+	                                         "priorityClassName: high") MEMBER("g"));
+	assert_string_equal(mark(&run, "platoon.dev/disruption-mode"), "all");
+	assert_string_equal(mark(&run, "platoon.dev/preemption-policy"), "Never");
+	assert_string_equal(run.result.priority_class, "high");
+	story_close(&run);
 	/* As 1.36 wrote it. */
-	read_world(&world, GROUP_OF("g", GANG("2") "disruptionMode: PodGroup") MEMBER("g"));
-	assert_string_equal(mark(&world, "platoon.dev/disruption-mode"), "all");
-	assert_string_equal(labels_get(&world.result.pod_annotations, "platoon.dev/scheduling-group"), "g");
-	world_close(&world);
+	read_world(&run, GROUP_OF("g", GANG("2") "disruptionMode: PodGroup") MEMBER("g"));
+	assert_string_equal(mark(&run, "platoon.dev/disruption-mode"), "all");
+	assert_string_equal(labels_get(&run.result.pod_annotations, "platoon.dev/scheduling-group"), "g");
+	story_close(&run);
 }
 
 int main(void)

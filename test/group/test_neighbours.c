@@ -233,11 +233,11 @@ static void koordinator(void **state)
 	             "pod-group.scheduling.sigs.k8s.io/min-available: \"2\"}, "),
 	         "pg-g-coscheduling min=2"},
 	};
-	struct world world;
+	struct story_run run;
 	ALL(stories);
-	world_open(&world, POD(GANG(ASKS("min-available", "2") ASKS("total-number", "6"))), NULL);
-	assert_int_equal(world.result.expected, 6);
-	world_close(&world);
+	story_open(&run, POD(GANG(ASKS("min-available", "2") ASKS("total-number", "6"))), NULL);
+	assert_int_equal(run.result.expected, 6);
+	story_close(&run);
 }
 
 #define KUEUE_POD(labels, annotations)                                                                                 \
@@ -354,22 +354,22 @@ static void kueue_on_templates(void **state)
 
 static void queues_and_priorities(void **state)
 {
-	struct world world;
-	world_open(&world, VOLCANO("g", "", "minMember: 1, queue: q, priorityClassName: high") POD(NAMES_VOLCANO("g")),
+	struct story_run run;
+	story_open(&run, VOLCANO("g", "", "minMember: 1, queue: q, priorityClassName: high") POD(NAMES_VOLCANO("g")),
 	           NULL);
-	assert_string_equal(world.result.queue, "q");
-	assert_string_equal(world.result.priority_class, "high");
-	world_close(&world);
+	assert_string_equal(run.result.queue, "q");
+	assert_string_equal(run.result.priority_class, "high");
+	story_close(&run);
 	/* What Volcano fills in is none. */
-	world_open(&world, VOLCANO("g", "", "minMember: 1, queue: default") POD(NAMES_VOLCANO("g")), NULL);
-	assert_string_equal(world.result.queue, "default-queue");
-	world_close(&world);
-	world_open(&world,
+	story_open(&run, VOLCANO("g", "", "minMember: 1, queue: default") POD(NAMES_VOLCANO("g")), NULL);
+	assert_string_equal(run.result.queue, "default-queue");
+	story_close(&run);
+	story_open(&run,
 	           VOLCANO("g", "labels: {kai.scheduler/queue: mine}, ", "minMember: 1, queue: q")
 	                   POD(NAMES_VOLCANO("g")),
 	           NULL);
-	assert_string_equal(world.result.queue, "mine");
-	world_close(&world);
+	assert_string_equal(run.result.queue, "mine");
+	story_close(&run);
 }
 
 static bool serves_nothing(void *context, const char *api_version, const char *kind)
@@ -379,34 +379,34 @@ static bool serves_nothing(void *context, const char *api_version, const char *k
 
 static void a_kind_that_is_not_served(void **state)
 {
-	struct world world;
+	struct story_run run;
 	struct group_result result;
-	world_open(&world,
+	story_open(&run,
 	           WORKLOAD("batch/v1", "Job", "", "parallelism: 3") POD(OWNED("batch/v1", "Job", "w") NAMES("g")),
 	           NULL);
-	world.source.is_served = serves_nothing;
-	group_pod(world.pod, &world.source, NULL, world.arena, &result);
+	run.source.is_served = serves_nothing;
+	group_pod(run.pod, &run.source, NULL, run.arena, &result);
 	assert_int_equal(result.verdict, GROUP_WANTED);
 	assert_string_equal(result.name, "pg-w-u1");
 	assert_int_equal(result.warning_count, 1);
 	assert_string_equal(result.warnings[0].object, "Job ns/w");
-	world_close(&world);
+	story_close(&run);
 }
 
 static void what_else_it_says(void **state)
 {
-	struct world world;
-	world_open(&world,
+	struct story_run run;
+	story_open(&run,
 	           COSCHEDULING("g", "labels: {kai.scheduler/preemptibility: non-preemptible}, ", "minMember: 2")
 	                   WORKLOAD("batch/v1", "Job", LABEL_QUEUE, "") POD(OWNED("batch/v1", "Job", "w") NAMES("g")),
 	           NULL);
-	assert_string_equal(world.result.queue, "q");
-	assert_string_equal(world.result.preemptibility, "non-preemptible");
-	assert_string_equal(world.result.staleness_grace, "-1s");
-	assert_string_equal(world.result.owner.kind, "PodGroup");
-	assert_string_equal(world.result.owner.api_version, "scheduling.x-k8s.io/v1alpha1");
-	assert_false(world.result.single);
-	world_close(&world);
+	assert_string_equal(run.result.queue, "q");
+	assert_string_equal(run.result.preemptibility, "non-preemptible");
+	assert_string_equal(run.result.staleness_grace, "-1s");
+	assert_string_equal(run.result.owner.kind, "PodGroup");
+	assert_string_equal(run.result.owner.api_version, "scheduling.x-k8s.io/v1alpha1");
+	assert_false(run.result.single);
+	story_close(&run);
 }
 
 int main(void)

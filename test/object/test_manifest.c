@@ -11,33 +11,33 @@
 
 #include <cmocka.h>
 
-struct world {
+struct manifest_fixture {
 	struct manifests manifests;
 	struct problems problems;
 };
 
-static void world_open(struct world *world)
+static void open_fixture(struct manifest_fixture *fixture)
 {
-	manifests_init(&world->manifests);
-	world->problems = (struct problems){.arena = arena_create()};
+	manifests_init(&fixture->manifests);
+	fixture->problems = (struct problems){.arena = arena_create()};
 }
 
-static void world_close(struct world *world)
+static void close_fixture(struct manifest_fixture *fixture)
 {
-	manifests_free(&world->manifests);
-	arena_destroy(world->problems.arena);
+	manifests_free(&fixture->manifests);
+	arena_destroy(fixture->problems.arena);
 }
 
-static void describe(const struct world *world, struct buffer *out)
+static void describe(const struct manifest_fixture *fixture, struct buffer *out)
 {
 	buffer_puts(out, "");
-	for (size_t i = 0; i < world->manifests.count; i++) {
-		const struct manifest *item = &world->manifests.items[i];
+	for (size_t i = 0; i < fixture->manifests.count; i++) {
+		const struct manifest *item = &fixture->manifests.items[i];
 		buffer_printf(out, "%s %s %s/%s (%s)\n", item->api_version, item->kind, item->namespace_, item->name,
 		              item->source);
 	}
-	for (size_t i = 0; i < world->problems.count; i++) {
-		const struct problem *problem = &world->problems.items[i];
+	for (size_t i = 0; i < fixture->problems.count; i++) {
+		const struct problem *problem = &fixture->problems.items[i];
 		buffer_printf(out, "%s %s: %s\n", problem->severity == SEVERITY_ERROR ? "error" : "warning",
 		              problem->path, problem->message);
 	}
@@ -90,34 +90,34 @@ static void texts(void **state)
 		{"{\"a\":1}\n{\"b\":1,\n\"b\":2}\n", "error f: line 3, column 1: duplicate key \"b\"\n"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct world world;
-		world_open(&world);
+		struct manifest_fixture fixture;
+		open_fixture(&fixture);
 		int status =
-			manifests_parse(&world.manifests, rows[i].text, strlen(rows[i].text), "f", &world.problems);
+			manifests_parse(&fixture.manifests, rows[i].text, strlen(rows[i].text), "f", &fixture.problems);
 		struct buffer got = {0};
-		describe(&world, &got);
+		describe(&fixture, &got);
 		if (strcmp(got.text, rows[i].result) != 0)
 			fail_msg("%s\nwanted\n%sgot\n%s", rows[i].text, rows[i].result, got.text);
-		assert_int_equal(status, world.problems.errors ? -1 : 0);
-		for (size_t p = 0; p < world.problems.count; p++)
-			assert_non_null(world.problems.items[p].fix);
+		assert_int_equal(status, fixture.problems.errors ? -1 : 0);
+		for (size_t p = 0; p < fixture.problems.count; p++)
+			assert_non_null(fixture.problems.items[p].fix);
 		buffer_free(&got);
-		world_close(&world);
+		close_fixture(&fixture);
 	}
 }
 
 static void limits(void **state)
 {
-	struct world world;
-	world_open(&world);
-	assert_int_equal(manifests_parse(&world.manifests, "", DOC_MAX_BYTES + 1, "huge", &world.problems), -1);
+	struct manifest_fixture fixture;
+	open_fixture(&fixture);
+	assert_int_equal(manifests_parse(&fixture.manifests, "", DOC_MAX_BYTES + 1, "huge", &fixture.problems), -1);
 	static char deep[100000];
 	memset(deep, '[', sizeof(deep));
-	assert_int_equal(manifests_parse(&world.manifests, deep, sizeof(deep), "deep", &world.problems), -1);
+	assert_int_equal(manifests_parse(&fixture.manifests, deep, sizeof(deep), "deep", &fixture.problems), -1);
 	memset(deep, '{', sizeof(deep));
-	assert_int_equal(manifests_parse(&world.manifests, deep, sizeof(deep), "deep", &world.problems), -1);
-	assert_int_equal(world.problems.errors, 3);
-	world_close(&world);
+	assert_int_equal(manifests_parse(&fixture.manifests, deep, sizeof(deep), "deep", &fixture.problems), -1);
+	assert_int_equal(fixture.problems.errors, 3);
+	close_fixture(&fixture);
 }
 
 /* Several values in one JSON text and 100,000 items in one list: work in proportion to the text. */
@@ -130,15 +130,15 @@ static void many_objects(void **state)
 		buffer_printf(&list, "%s{\"metadata\":{\"name\":\"p%d\"}}", i ? "," : "", i);
 	}
 	buffer_puts(&list, "]}");
-	struct world world;
-	world_open(&world);
-	assert_int_equal(manifests_parse(&world.manifests, stream.text, stream.length, "s", &world.problems), 0);
-	assert_int_equal(manifests_parse(&world.manifests, list.text, list.length, "l", &world.problems), 0);
-	assert_int_equal(world.manifests.count, 40000);
-	assert_string_equal(world.manifests.items[19999].source, "s:20000");
-	assert_string_equal(world.manifests.items[39999].name, "p19999");
-	assert_string_equal(world.manifests.items[39999].kind, "Pod");
-	world_close(&world);
+	struct manifest_fixture fixture;
+	open_fixture(&fixture);
+	assert_int_equal(manifests_parse(&fixture.manifests, stream.text, stream.length, "s", &fixture.problems), 0);
+	assert_int_equal(manifests_parse(&fixture.manifests, list.text, list.length, "l", &fixture.problems), 0);
+	assert_int_equal(fixture.manifests.count, 40000);
+	assert_string_equal(fixture.manifests.items[19999].source, "s:20000");
+	assert_string_equal(fixture.manifests.items[39999].name, "p19999");
+	assert_string_equal(fixture.manifests.items[39999].kind, "Pod");
+	close_fixture(&fixture);
 	buffer_free(&stream);
 	buffer_free(&list);
 }
@@ -181,32 +181,32 @@ static void folders(void **state)
 	put_file(sub, "z.yaml", "kind: Z\n");
 	char text_path[512];
 	snprintf(text_path, sizeof(text_path), "%s/notes.txt", folder);
-	struct world world;
+	struct manifest_fixture fixture;
 	for (int recursive = 0; recursive <= 1; recursive++) {
-		world_open(&world);
-		assert_int_equal(manifests_load(&world.manifests, folder, recursive, &world.problems), -1);
+		open_fixture(&fixture);
+		assert_int_equal(manifests_load(&fixture.manifests, folder, recursive, &fixture.problems), -1);
 		struct buffer kinds = {0};
-		for (size_t i = 0; i < world.manifests.count; i++)
-			buffer_puts(&kinds, world.manifests.items[i].kind);
+		for (size_t i = 0; i < fixture.manifests.count; i++)
+			buffer_puts(&kinds, fixture.manifests.items[i].kind);
 		assert_string_equal(kinds.text, recursive ? "ABCDZ" : "ABCD");
-		assert_int_equal(world.problems.errors, 1); /* the bad file does not hide the good ones */
-		assert_non_null(strstr(world.problems.items[0].path, "bad.yaml"));
+		assert_int_equal(fixture.problems.errors, 1); /* the bad file does not hide the good ones */
+		assert_non_null(strstr(fixture.problems.items[0].path, "bad.yaml"));
 		buffer_free(&kinds);
-		world_close(&world);
+		close_fixture(&fixture);
 	}
-	world_open(&world);
-	assert_int_equal(manifests_load(&world.manifests, text_path, false, &world.problems), 0); /* named itself */
-	assert_int_equal(world.manifests.count, 1);
-	assert_int_equal(manifests_load(&world.manifests, "/nonexistent/x.yaml", false, &world.problems), -1);
-	assert_non_null(strstr(world.problems.items[0].message, "cannot be opened"));
-	world_close(&world);
+	open_fixture(&fixture);
+	assert_int_equal(manifests_load(&fixture.manifests, text_path, false, &fixture.problems), 0); /* named itself */
+	assert_int_equal(fixture.manifests.count, 1);
+	assert_int_equal(manifests_load(&fixture.manifests, "/nonexistent/x.yaml", false, &fixture.problems), -1);
+	assert_non_null(strstr(fixture.problems.items[0].message, "cannot be opened"));
+	close_fixture(&fixture);
 	remove_all(sub, (const char *const[]){"z.yaml", NULL});
-	world_open(&world);
+	open_fixture(&fixture);
 	assert_int_equal(mkdir(sub, 0700), 0);
-	assert_int_equal(manifests_load(&world.manifests, sub, false, &world.problems), 0);
-	assert_int_equal(world.problems.count, 1); /* an empty folder deserves a word but is no error */
-	assert_int_equal(world.problems.items[0].severity, SEVERITY_WARNING);
-	world_close(&world);
+	assert_int_equal(manifests_load(&fixture.manifests, sub, false, &fixture.problems), 0);
+	assert_int_equal(fixture.problems.count, 1); /* an empty folder deserves a word but is no error */
+	assert_int_equal(fixture.problems.items[0].severity, SEVERITY_WARNING);
+	close_fixture(&fixture);
 	remove_all(sub, (const char *const[]){NULL});
 	remove_all(folder, (const char *const[]){"b.yaml", "a.json", "c.yml", "bad.yaml", "empty.yaml", "notes.txt",
 	                                         ".hidden.yaml", NULL});
@@ -220,12 +220,12 @@ static void standard_input(void **state)
 	assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
 	close(ends[1]);
 	dup2(ends[0], STDIN_FILENO);
-	struct world world;
-	world_open(&world);
-	assert_int_equal(manifests_load(&world.manifests, "-", false, &world.problems), 0);
-	assert_string_equal(world.manifests.items[0].name, "piped");
-	assert_string_equal(world.manifests.items[0].source, "stdin:1");
-	world_close(&world);
+	struct manifest_fixture fixture;
+	open_fixture(&fixture);
+	assert_int_equal(manifests_load(&fixture.manifests, "-", false, &fixture.problems), 0);
+	assert_string_equal(fixture.manifests.items[0].name, "piped");
+	assert_string_equal(fixture.manifests.items[0].source, "stdin:1");
+	close_fixture(&fixture);
 	dup2(saved, STDIN_FILENO);
 	close(saved);
 	close(ends[0]);

@@ -67,8 +67,8 @@ static bool check_domains(struct run *run)
 
 static bool check_free(struct run *run, const char *when)
 {
-	struct world world;
-	world_begin(&world, &run->now);
+	struct positions positions;
+	positions_begin(&positions, &run->now);
 	for (int r = 0; r <= INSTANCE_RESOURCES; r++) {
 		if (r >= run->now.resource_count && r < INSTANCE_RESOURCES)
 			continue;
@@ -76,7 +76,7 @@ static bool check_free(struct run *run, const char *when)
 		for (int node = 0; resource >= 0 && node < run->now.node_count; node++) {
 			int capacity =
 				r == INSTANCE_RESOURCES ? run->now.nodes[node].pods : run->now.nodes[node].capacity[r];
-			int64_t want = (capacity - rules_used(&world, node, r, true)) * built_resource_unit(r);
+			int64_t want = (capacity - rules_used(&positions, node, r, true)) * built_resource_unit(r);
 			int64_t got = cluster_free(run->built.cluster, resource, run->built.to_engine[node]);
 			if (want != got)
 				return fail(run, FAILURE_CLUSTER, "%s: free %s of n%d is %lld, should be %lld", when,
@@ -105,11 +105,11 @@ static void warm_up(struct run *run)
 /* ---- placements ---- */
 
 /* Replays the choices through the rules, starting from the present state. */
-static bool replay(struct run *run, bool use_releasing, struct world *world)
+static bool replay(struct run *run, bool use_releasing, struct positions *positions)
 {
 	const struct placement *placement = &run->placement;
-	world_begin(world, &run->now);
-	world->use_releasing = use_releasing;
+	positions_begin(positions, &run->now);
+	positions->use_releasing = use_releasing;
 	for (size_t i = 0; i < placement->choice_count; i++) {
 		int pod = placement->choices[i].pod, node = placement->choices[i].node;
 		if (pod < 0 || pod >= run->now.pod_count || node < 0 || node >= run->now.node_count)
@@ -119,35 +119,35 @@ static bool replay(struct run *run, bool use_releasing, struct world *world)
 		if (run->now.pods[pod].state != W_WAITING)
 			return fail(run, FAILURE_INVALID, "p%d is placed but does not wait", pod);
 		node = run->built.from_engine[node];
-		if (!rules_fits(world, pod, node))
+		if (!rules_fits(positions, pod, node))
 			return fail(run, FAILURE_INVALID, "p%d may not run on n%d", pod, node);
-		world->node[pod] = node;
-		world->fresh[pod] = true;
+		positions->node[pod] = node;
+		positions->fresh[pod] = true;
 	}
-	if (!rules_complete(world))
+	if (!rules_complete(positions))
 		return fail(run, FAILURE_INVALID, "affinity or spread does not hold");
 	return true;
 }
 
 /* Of pods that cannot be told apart, earlier ones go first. */
-static bool check_order(struct run *run, const struct world *world)
+static bool check_order(struct run *run, const struct positions *positions)
 {
 	for (int late = 0; late < run->now.pod_count; late++)
 		for (int early = 0; early < late; early++) {
 			const struct w_pod *a = &run->now.pods[early], *b = &run->now.pods[late];
-			if (world->fresh[late] && a->state == W_WAITING && !world->fresh[early] && a->leaf == b->leaf &&
-			    a->pod_class == b->pod_class && a->nominated == b->nominated)
+			if (positions->fresh[late] && a->state == W_WAITING && !positions->fresh[early] &&
+			    a->leaf == b->leaf && a->pod_class == b->pod_class && a->nominated == b->nominated)
 				return fail(run, FAILURE_INVALID, "p%d is placed before p%d", late, early);
 		}
 	return true;
 }
 
-static bool check_subtrees(struct run *run, const struct world *world)
+static bool check_subtrees(struct run *run, const struct positions *positions)
 {
 	bool satisfied[INSTANCE_TREE];
-	rules_satisfied(world, 0, false, satisfied);
+	rules_satisfied(positions, 0, false, satisfied);
 	for (int pod = 0; pod < run->now.pod_count; pod++)
-		for (int node = run->now.pods[pod].leaf; world->fresh[pod] && node >= 0;
+		for (int node = run->now.pods[pod].leaf; positions->fresh[pod] && node >= 0;
 		     node = run->now.tree[node].parent)
 			if (!satisfied[node])
 				return fail(run, FAILURE_INVALID,
@@ -157,12 +157,12 @@ static bool check_subtrees(struct run *run, const struct world *world)
 
 static bool check_reservation(struct run *run)
 {
-	struct world world;
+	struct positions positions;
 	struct result ignored = {0}, *kept = run->result;
 	if (run->placement.reserve)
 		return run->options.use_releasing || fail(run, FAILURE_INVALID, "a reservation without leave");
 	run->result = &ignored;
-	bool fits = replay(run, false, &world);
+	bool fits = replay(run, false, &positions);
 	run->result = kept;
 	return fits || fail(run, FAILURE_INVALID, "bound to what is not free yet: %s", ignored.text);
 }
@@ -191,11 +191,11 @@ static bool commit(struct run *run, const char *when)
 
 static bool check_satisfied(struct run *run)
 {
-	struct world world;
+	struct positions positions;
 	bool mine[INSTANCE_TREE], theirs[INSTANCE_TREE], optimistic[INSTANCE_TREE], reachable[INSTANCE_TREE];
-	world_begin(&world, &run->now);
-	rules_satisfied(&world, 0, false, mine);
-	rules_satisfied(&world, 0, true, optimistic);
+	positions_begin(&positions, &run->now);
+	rules_satisfied(&positions, 0, false, mine);
+	rules_satisfied(&positions, 0, true, optimistic);
 	gang_satisfied(&run->built.gang, NULL, theirs);
 	gang_reachable(&run->built.gang, NULL, reachable);
 	for (int node = 0; node < run->now.tree_count; node++) {
@@ -210,15 +210,15 @@ static bool check_satisfied(struct run *run)
 /* ---- growth ---- */
 
 /* One step of growth is one pod of a satisfied leaf, or one child that was below its minimum. */
-static bool check_unit(struct run *run, const struct world *world)
+static bool check_unit(struct run *run, const struct positions *positions)
 {
-	struct world before;
+	struct positions before;
 	bool satisfied[INSTANCE_TREE];
 	int child = -1, pods = 0;
-	world_begin(&before, &run->now);
+	positions_begin(&before, &run->now);
 	rules_satisfied(&before, 0, false, satisfied);
 	for (int pod = 0; pod < run->now.pod_count; pod++) {
-		if (!world->fresh[pod])
+		if (!positions->fresh[pod])
 			continue;
 		int top = -1;
 		for (int node = run->now.pods[pod].leaf; node >= 0; node = run->now.tree[node].parent)
@@ -244,9 +244,9 @@ static bool grow(struct run *run)
 			return fail(run, FAILURE_OUTCOME, "engine_grow gives outcome %d", outcome);
 		if (outcome != PLACE_PLACED)
 			break;
-		struct world world;
-		if (!replay(run, run->options.use_releasing, &world) || !check_order(run, &world) ||
-		    !check_subtrees(run, &world) || !check_unit(run, &world) || !check_reservation(run) ||
+		struct positions positions;
+		if (!replay(run, run->options.use_releasing, &positions) || !check_order(run, &positions) ||
+		    !check_subtrees(run, &positions) || !check_unit(run, &positions) || !check_reservation(run) ||
 		    !commit(run, "growth") || !check_satisfied(run))
 			return false;
 		run->tally->grown++;
@@ -303,18 +303,18 @@ static bool check_refusal(struct run *run, enum oracle_answer answer)
 
 static bool check_placed(struct run *run, enum oracle_answer answer)
 {
-	struct world world;
+	struct positions positions;
 	const struct instance before = run->now;
 	run->tally->placed++;
-	if (!replay(run, run->options.use_releasing, &world) || !check_order(run, &world) ||
-	    !check_subtrees(run, &world) || !check_reservation(run) || !check_free(run, "before commit"))
+	if (!replay(run, run->options.use_releasing, &positions) || !check_order(run, &positions) ||
+	    !check_subtrees(run, &positions) || !check_reservation(run) || !check_free(run, "before commit"))
 		return false;
 	for (int pod = 0; pod < run->now.pod_count; pod++)
-		if (world.fresh[pod] && rules_leaf_members(&world, run->now.pods[pod].leaf) >
-		                                run->now.tree[run->now.pods[pod].leaf].minimum)
+		if (positions.fresh[pod] && rules_leaf_members(&positions, run->now.pods[pod].leaf) >
+		                                    run->now.tree[run->now.pods[pod].leaf].minimum)
 			return fail(run, FAILURE_INVALID, "surplus p%d in the minimum phase", pod);
 	bool satisfied[INSTANCE_TREE];
-	rules_satisfied(&world, 0, false, satisfied);
+	rules_satisfied(&positions, 0, false, satisfied);
 	if (!satisfied[0])
 		return fail(run, FAILURE_INVALID, "the minimum of the gang is not met");
 	if (answer == ORACLE_NO && !instance_has_orderless_rules(&run->now))
@@ -322,19 +322,19 @@ static bool check_placed(struct run *run, enum oracle_answer answer)
 	run->tally->extra_help += answer == ORACLE_NO;
 	if (!commit(run, "commit") || !check_satisfied(run))
 		return false;
-	objective_preferences(&before, &world, run->result, run->tally);
+	objective_preferences(&before, &positions, run->result, run->tally);
 	if (run->result->failure == FAILURE_NONE && !run->spread)
-		objective_distance(&before, &world, run->result, run->tally);
+		objective_distance(&before, &positions, run->result, run->tally);
 	return run->result->failure == FAILURE_NONE && grow(run);
 }
 
 static bool decide(struct run *run)
 {
-	struct world world;
+	struct positions positions;
 	bool satisfied[INSTANCE_TREE], reachable[INSTANCE_TREE];
-	world_begin(&world, &run->now);
-	rules_satisfied(&world, 0, false, satisfied);
-	rules_satisfied(&world, 0, true, reachable);
+	positions_begin(&positions, &run->now);
+	rules_satisfied(&positions, 0, false, satisfied);
+	rules_satisfied(&positions, 0, true, reachable);
 	enum place_outcome outcome =
 		engine_place(run->built.cluster, &run->built.gang, &run->options, run->built.arena, &run->placement);
 	if (outcome != run->placement.outcome)

@@ -170,9 +170,9 @@ static void draw_pod_classes(struct random *random, struct instance *instance, c
 
 static int used_by_others(const struct instance *instance, int node, int resource)
 {
-	struct world world;
-	world_begin(&world, instance);
-	return rules_used(&world, node, resource, true);
+	struct positions positions;
+	positions_begin(&positions, instance);
+	return rules_used(&positions, node, resource, true);
 }
 
 static bool room_for(const struct instance *instance, int pod_class, int node)
@@ -266,15 +266,15 @@ static enum w_state draw_state(struct random *random, const struct features *fea
 /* A running member stands where the rules allow it; with loose pins sometimes where only the room does. */
 static void draw_position(struct random *random, struct instance *instance, struct w_pod *pod, bool loose)
 {
-	struct world world;
+	struct positions positions;
 	bool free_choice = loose && random_chance(random, 40);
-	world_begin(&world, instance); /* `pod` is the last one and does not count as a member yet */
+	positions_begin(&positions, instance); /* `pod` is the last one and does not count as a member yet */
 	int start = random_range(random, 0, instance->node_count - 1);
 	for (int i = 0; i < instance->node_count; i++) {
 		int node = (start + i) % instance->node_count;
 		if (!room_for(instance, pod->pod_class, node))
 			continue;
-		if (free_choice || rules_fits(&world, instance->pod_count - 1, node)) {
+		if (free_choice || rules_fits(&positions, instance->pod_count - 1, node)) {
 			pod->node = node;
 			return;
 		}
@@ -337,25 +337,25 @@ static void draw_minimums(struct random *random, struct instance *instance, cons
  * it needs, now and then a little more or less. Most such instances have few solutions, or just none. */
 static void tighten(struct random *random, struct instance *instance)
 {
-	struct world world;
+	struct positions positions;
 	for (int node = 0; node < instance->node_count; node++)
 		for (int r = 0; r < instance->resource_count; r++)
 			instance->nodes[node].capacity[r] = 1000;
-	world_begin(&world, instance);
+	positions_begin(&positions, instance);
 	for (int pod = 0; pod < instance->pod_count; pod++) {
 		int start = random_range(random, 0, instance->node_count - 1);
 		for (int i = 0; instance->pods[pod].state == W_WAITING && i < instance->node_count; i++) {
 			int node = (start + i) % instance->node_count;
-			if (!rules_fits(&world, pod, node))
+			if (!rules_fits(&positions, pod, node))
 				continue;
-			world.node[pod] = node;
+			positions.node[pod] = node;
 			break;
 		}
 	}
 	bool short_somewhere = random_chance(random, 50);
 	for (int node = 0; node < instance->node_count; node++)
 		for (int r = 0; r < instance->resource_count; r++) {
-			int used = rules_used(&world, node, r, true);
+			int used = rules_used(&positions, node, r, true);
 			int least = used_by_others(instance, node, r);
 			int change = random_chance(random, 60) ? 0 : random_range(random, short_somewhere ? -1 : 0, 2);
 			instance->nodes[node].capacity[r] = used + change < least ? least : used + change;

@@ -16,7 +16,7 @@ static void print_vector(char *text, size_t size, const struct instance *instanc
 }
 
 /* Promise: without surplus and without a choice among children the preference vector is the smallest possible. */
-void objective_preferences(const struct instance *instance, const struct world *world, struct result *result,
+void objective_preferences(const struct instance *instance, const struct positions *positions, struct result *result,
                            struct tally *tally)
 {
 	bool wanted = false;
@@ -28,7 +28,7 @@ void objective_preferences(const struct instance *instance, const struct world *
 	if (oracle_optimum(&oracle, instance, ORACLE_COST, OBJECTIVE_STEPS) != ORACLE_YES)
 		return;
 	int cost[INSTANCE_TREE];
-	rules_preference_cost(world, cost);
+	rules_preference_cost(positions, cost);
 	tally->preferences++;
 	if (oracle_compare(instance, cost, oracle.best.cost) <= 0)
 		return;
@@ -56,7 +56,7 @@ static bool distance_is_promised(const struct instance *instance)
 
 /* Promise: one leaf of one shape uses, after its preference, the fewest outermost domains; without a topology, the fewest
  * hosts. (With one, the tightest domains come before the number of hosts.) */
-void objective_distance(const struct instance *instance, const struct world *world, struct result *result,
+void objective_distance(const struct instance *instance, const struct positions *positions, struct result *result,
                         struct tally *tally)
 {
 	if (!distance_is_promised(instance))
@@ -67,7 +67,7 @@ void objective_distance(const struct instance *instance, const struct world *wor
 	    ORACLE_YES)
 		return;
 	int domains, hosts;
-	oracle_distance(world, &domains, &hosts);
+	oracle_distance(positions, &domains, &hosts);
 	tally->distances++;
 	if (domains == oracle.best.domains && (!with_hosts || hosts == oracle.best.hosts))
 		return;

@@ -5,10 +5,10 @@
 #include "check.h"
 #include "rules.h"
 
-/* `instance` is the state before, `world` the placement. Both leave `result` alone when nothing is promised. */
-void objective_preferences(const struct instance *instance, const struct world *world, struct result *result,
+/* `instance` is the state before, `positions` the placement. Both leave `result` alone when nothing is promised. */
+void objective_preferences(const struct instance *instance, const struct positions *positions, struct result *result,
                            struct tally *tally);
-void objective_distance(const struct instance *instance, const struct world *world, struct result *result,
+void objective_distance(const struct instance *instance, const struct positions *positions, struct result *result,
                         struct tally *tally);
 
 #endif

@@ -13,16 +13,17 @@ int oracle_compare(const struct instance *instance, const int *a, const int *b)
 	return 0;
 }
 
-void oracle_distance(const struct world *world, int *domains, int *hosts)
+void oracle_distance(const struct positions *positions, int *domains, int *hosts)
 {
-	const struct instance *instance = world->instance;
+	const struct instance *instance = positions->instance;
 	*domains = *hosts = 0;
 	for (int node = 0; node < instance->node_count; node++) {
 		bool used = false, counted = false;
 		for (int pod = 0; pod < instance->pod_count; pod++) {
-			used |= world->node[pod] == node;
-			counted |= world->node[pod] >= 0 && world->node[pod] < node && instance->topology_count > 0 &&
-			           instance_same_domain(instance, 0, 0, world->node[pod], node);
+			used |= positions->node[pod] == node;
+			counted |= positions->node[pod] >= 0 && positions->node[pod] < node &&
+			           instance->topology_count > 0 &&
+			           instance_same_domain(instance, 0, 0, positions->node[pod], node);
 		}
 		*hosts += used;
 		*domains += used && !counted;
@@ -31,7 +32,7 @@ void oracle_distance(const struct world *world, int *domains, int *hosts)
 
 static int compare_best(const struct oracle *oracle, const struct oracle_best *a, const struct oracle_best *b)
 {
-	int order = oracle_compare(oracle->world.instance, a->cost, b->cost);
+	int order = oracle_compare(oracle->positions.instance, a->cost, b->cost);
 	if (order || oracle->goal == ORACLE_COST)
 		return order;
 	if (a->domains != b->domains || oracle->goal == ORACLE_DOMAINS)
@@ -42,15 +43,16 @@ static int compare_best(const struct oracle *oracle, const struct oracle_best *a
 static struct oracle_best measure(const struct oracle *oracle)
 {
 	struct oracle_best value = {.found = true};
-	rules_preference_cost(&oracle->world, value.cost);
-	oracle_distance(&oracle->world, &value.domains, &value.hosts);
+	rules_preference_cost(&oracle->positions, value.cost);
+	oracle_distance(&oracle->positions, &value.domains, &value.hosts);
 	return value;
 }
 
-static bool has_fresh_below(const struct world *world, int node)
+static bool has_fresh_below(const struct positions *positions, int node)
 {
-	for (int pod = 0; pod < world->instance->pod_count; pod++)
-		if (world->fresh[pod] && instance_below(world->instance, world->instance->pods[pod].leaf, node))
+	for (int pod = 0; pod < positions->instance->pod_count; pod++)
+		if (positions->fresh[pod] &&
+		    instance_below(positions->instance, positions->instance->pods[pod].leaf, node))
 			return true;
 	return false;
 }
@@ -59,11 +61,11 @@ static bool has_fresh_below(const struct world *world, int node)
 static bool within_reach(const struct oracle *oracle, int undecided)
 {
 	bool satisfied[INSTANCE_TREE];
-	rules_satisfied(&oracle->world, undecided, true, satisfied);
+	rules_satisfied(&oracle->positions, undecided, true, satisfied);
 	if (!satisfied[oracle->target])
 		return false;
-	for (int node = 0; node < oracle->world.instance->tree_count; node++)
-		if (!satisfied[node] && has_fresh_below(&oracle->world, node))
+	for (int node = 0; node < oracle->positions.instance->tree_count; node++)
+		if (!satisfied[node] && has_fresh_below(&oracle->positions, node))
 			return false;
 	return true;
 }
@@ -71,13 +73,13 @@ static bool within_reach(const struct oracle *oracle, int undecided)
 /* No parent at or below the target got more new satisfied children than its minimum asks for. */
 static bool nothing_extra(const struct oracle *oracle)
 {
-	const struct instance *instance = oracle->world.instance;
-	struct world before;
+	const struct instance *instance = oracle->positions.instance;
+	struct positions before;
 	bool had[INSTANCE_TREE], has[INSTANCE_TREE];
 	int old[INSTANCE_TREE] = {0}, now[INSTANCE_TREE] = {0};
-	world_begin(&before, instance);
+	positions_begin(&before, instance);
 	rules_satisfied(&before, 0, false, had);
-	rules_satisfied(&oracle->world, 0, false, has);
+	rules_satisfied(&oracle->positions, 0, false, has);
 	for (int node = 1; node < instance->tree_count; node++) {
 		old[instance->tree[node].parent] += had[node];
 		now[instance->tree[node].parent] += has[node];
@@ -102,22 +104,22 @@ static int twin_before(const struct instance *instance, int pod)
 
 static bool may_place(const struct oracle *oracle, int pod)
 {
-	const struct instance *instance = oracle->world.instance;
+	const struct instance *instance = oracle->positions.instance;
 	const struct w_pod *candidate = &instance->pods[pod];
 	return candidate->state == W_WAITING && instance_below(instance, candidate->leaf, oracle->target) &&
-	       rules_leaf_members(&oracle->world, candidate->leaf) < instance->tree[candidate->leaf].minimum;
+	       rules_leaf_members(&oracle->positions, candidate->leaf) < instance->tree[candidate->leaf].minimum;
 }
 
 /* Returns true to stop the whole search. */
 static bool search(struct oracle *oracle, int pod)
 {
-	const struct instance *instance = oracle->world.instance;
+	const struct instance *instance = oracle->positions.instance;
 	if (++oracle->steps > oracle->limit)
 		return true;
 	if (!within_reach(oracle, pod))
 		return false;
 	if (pod == instance->pod_count) {
-		if (!rules_complete(&oracle->world) || !nothing_extra(oracle))
+		if (!rules_complete(&oracle->positions) || !nothing_extra(oracle))
 			return false;
 		struct oracle_best value = measure(oracle);
 		if (!oracle->best.found || compare_best(oracle, &value, &oracle->best) < 0)
@@ -131,15 +133,17 @@ static bool search(struct oracle *oracle, int pod)
 	}
 	if (may_place(oracle, pod)) {
 		int twin = twin_before(instance, pod);
-		int first = twin < 0 ? 0 : oracle->world.fresh[twin] ? oracle->world.node[twin] : instance->node_count;
+		int first = twin < 0                        ? 0
+		            : oracle->positions.fresh[twin] ? oracle->positions.node[twin]
+		                                            : instance->node_count;
 		for (int node = first; node < instance->node_count; node++) {
-			if (!rules_fits(&oracle->world, pod, node))
+			if (!rules_fits(&oracle->positions, pod, node))
 				continue;
-			oracle->world.node[pod] = node;
-			oracle->world.fresh[pod] = true;
+			oracle->positions.node[pod] = node;
+			oracle->positions.fresh[pod] = true;
 			bool stop = search(oracle, pod + 1);
-			oracle->world.node[pod] = -1;
-			oracle->world.fresh[pod] = false;
+			oracle->positions.node[pod] = -1;
+			oracle->positions.fresh[pod] = false;
 			if (stop)
 				return true;
 		}
@@ -158,7 +162,7 @@ static enum oracle_answer run(struct oracle *oracle)
 enum oracle_answer oracle_solve(struct oracle *oracle, const struct instance *instance, int target, uint64_t limit)
 {
 	memset(oracle, 0, sizeof(*oracle));
-	world_begin(&oracle->world, instance);
+	positions_begin(&oracle->positions, instance);
 	oracle->target = target;
 	oracle->limit = limit;
 	return run(oracle);
@@ -168,7 +172,7 @@ enum oracle_answer oracle_optimum(struct oracle *oracle, const struct instance *
                                   uint64_t limit)
 {
 	memset(oracle, 0, sizeof(*oracle));
-	world_begin(&oracle->world, instance);
+	positions_begin(&oracle->positions, instance);
 	oracle->limit = limit;
 	oracle->enumerate = true;
 	oracle->goal = goal;
@@ -185,16 +189,16 @@ static bool ancestors_satisfied(const struct instance *instance, const bool *sat
 
 static bool pod_fits_alone(const struct instance *instance, int pod)
 {
-	struct world world;
-	world_begin(&world, instance);
+	struct positions positions;
+	positions_begin(&positions, instance);
 	for (int node = 0; node < instance->node_count; node++) {
-		if (!rules_fits(&world, pod, node))
+		if (!rules_fits(&positions, pod, node))
 			continue;
-		world.node[pod] = node;
-		world.fresh[pod] = true;
-		bool complete = rules_complete(&world);
-		world.node[pod] = -1;
-		world.fresh[pod] = false;
+		positions.node[pod] = node;
+		positions.fresh[pod] = true;
+		bool complete = rules_complete(&positions);
+		positions.node[pod] = -1;
+		positions.fresh[pod] = false;
 		if (complete)
 			return true;
 	}
@@ -203,10 +207,10 @@ static bool pod_fits_alone(const struct instance *instance, int pod)
 
 enum oracle_answer oracle_can_grow(const struct instance *instance, uint64_t limit, int *unit)
 {
-	struct world world;
+	struct positions positions;
 	bool satisfied[INSTANCE_TREE], unknown = false;
-	world_begin(&world, instance);
-	rules_satisfied(&world, 0, false, satisfied);
+	positions_begin(&positions, instance);
+	rules_satisfied(&positions, 0, false, satisfied);
 	for (int node = 0; node < instance->tree_count; node++) {
 		*unit = node;
 		if (!ancestors_satisfied(instance, satisfied, node))

@@ -17,7 +17,7 @@ struct oracle_best {
 };
 
 struct oracle {
-	struct world world;
+	struct positions positions;
 	uint64_t steps, limit;
 	int target;     /* tree node that must be satisfied; only pods below it are placed */
 	bool enumerate; /* look at all placements and keep the best, instead of stopping at the first */
@@ -34,7 +34,7 @@ enum oracle_answer oracle_optimum(struct oracle *oracle, const struct instance *
  * are all satisfied) brought to its minimum? `unit` names the tree node. */
 enum oracle_answer oracle_can_grow(const struct instance *instance, uint64_t limit, int *unit);
 /* Domains at the outermost level of topology 0 (nodes without one count one each) and hosts used by all members. */
-void oracle_distance(const struct world *world, int *domains, int *hosts);
+void oracle_distance(const struct positions *positions, int *domains, int *hosts);
 int oracle_compare(const struct instance *instance, const int *a, const int *b); /* cost vectors, lexicographic */
 
 #endif

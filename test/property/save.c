@@ -252,12 +252,12 @@ void save_title(FILE *file, const struct instance *instance, const char *pod_cla
 
 static void write_expect(FILE *file, const struct instance *instance)
 {
-	struct world world;
+	struct positions positions;
 	bool satisfied[INSTANCE_TREE];
 	struct oracle oracle;
 	int waiting = 0;
-	world_begin(&world, instance);
-	rules_satisfied(&world, 0, false, satisfied);
+	positions_begin(&positions, instance);
+	rules_satisfied(&positions, 0, false, satisfied);
 	for (int pod = 0; pod < instance->pod_count; pod++)
 		waiting += instance->pods[pod].state == W_WAITING;
 	bool possible = satisfied[0] || oracle_solve(&oracle, instance, 0, 2000000) == ORACLE_YES;

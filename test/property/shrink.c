@@ -232,13 +232,13 @@ static bool clear_flag(struct instance *instance, int at)
  * is not at or below the required one. */
 static bool is_sane(const struct instance *instance)
 {
-	struct world world;
-	world_begin(&world, instance);
+	struct positions positions;
+	positions_begin(&positions, instance);
 	for (int node = 0; node < instance->node_count; node++) {
-		if (rules_used(&world, node, INSTANCE_RESOURCES, true) > instance->nodes[node].pods)
+		if (rules_used(&positions, node, INSTANCE_RESOURCES, true) > instance->nodes[node].pods)
 			return false;
 		for (int r = 0; r < instance->resource_count; r++)
-			if (rules_used(&world, node, r, true) > instance->nodes[node].capacity[r])
+			if (rules_used(&positions, node, r, true) > instance->nodes[node].capacity[r])
 				return false;
 	}
 	for (int i = 0; i < instance->tree_count; i++) {

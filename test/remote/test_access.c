@@ -497,22 +497,22 @@ static void a_command_that_gives_certificates(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		ON_KIT(certificates_of_both_sides),
-		ON_KIT(a_server_nobody_vouches_for_is_not_talked_to),
-		ON_KIT(the_certificate_may_have_another_name),
-		ON_KIT(through_a_proxy),
-		ON_KIT(a_list_that_is_large),
-		ON_KIT(a_token_that_is_rotated_under_way),
-		ON_KIT(a_command_that_fails_is_named),
-		ON_KIT(what_is_wrong_for_all_is_told_once),
-		ON_KIT(many_wait_for_one_run),
-		ON_KIT(new_ones_are_asked_for_before_the_old_expire),
-		ON_KIT(the_old_ones_are_good_but_there_are_no_new_ones),
-		ON_KIT(a_command_that_does_not_end_is_ended),
-		ON_KIT(a_server_that_accepts_nothing),
-		ON_KIT(a_command_that_gives_certificates),
+		ON_FIXTURE(certificates_of_both_sides),
+		ON_FIXTURE(a_server_nobody_vouches_for_is_not_talked_to),
+		ON_FIXTURE(the_certificate_may_have_another_name),
+		ON_FIXTURE(through_a_proxy),
+		ON_FIXTURE(a_list_that_is_large),
+		ON_FIXTURE(a_token_that_is_rotated_under_way),
+		ON_FIXTURE(a_command_that_fails_is_named),
+		ON_FIXTURE(what_is_wrong_for_all_is_told_once),
+		ON_FIXTURE(many_wait_for_one_run),
+		ON_FIXTURE(new_ones_are_asked_for_before_the_old_expire),
+		ON_FIXTURE(the_old_ones_are_good_but_there_are_no_new_ones),
+		ON_FIXTURE(a_command_that_does_not_end_is_ended),
+		ON_FIXTURE(a_server_that_accepts_nothing),
+		ON_FIXTURE(a_command_that_gives_certificates),
 	};
 	return cmocka_run_group_tests(tests, make_certificates, remove_certificates);
 }

@@ -250,16 +250,16 @@ static void what_the_mirror_refuses_is_told_in_the_same_turn(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		ON_KIT(acceptance_is_told_when_the_server_accepted),
-		ON_KIT(a_refusal_is_told_with_its_words_when_it_was_taken_back),
-		ON_KIT(a_refusal_is_taken_back_before_later_writes_are_answered),
-		ON_KIT(an_unknown_outcome_is_what_the_server_shows),
-		ON_KIT(nothing_is_told_before_the_server_answers_at_all),
-		ON_KIT(a_deletion_is_done_when_the_object_is_gone),
-		ON_KIT(nobody_is_told_who_went_away),
-		ON_KIT(what_the_mirror_refuses_is_told_in_the_same_turn),
+		ON_FIXTURE(acceptance_is_told_when_the_server_accepted),
+		ON_FIXTURE(a_refusal_is_told_with_its_words_when_it_was_taken_back),
+		ON_FIXTURE(a_refusal_is_taken_back_before_later_writes_are_answered),
+		ON_FIXTURE(an_unknown_outcome_is_what_the_server_shows),
+		ON_FIXTURE(nothing_is_told_before_the_server_answers_at_all),
+		ON_FIXTURE(a_deletion_is_done_when_the_object_is_gone),
+		ON_FIXTURE(nobody_is_told_who_went_away),
+		ON_FIXTURE(what_the_mirror_refuses_is_told_in_the_same_turn),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

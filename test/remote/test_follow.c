@@ -449,26 +449,26 @@ static void what_has_arrived_is_not_waited_for(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		ON_KIT(a_list_comes_in_pages),
-		ON_KIT(a_list_without_pages_is_one_request),
-		ON_KIT(a_page_that_expired_begins_the_list_anew),
-		ON_KIT(what_is_no_list_deletes_nothing),
-		ON_KIT(a_null_for_no_items_is_an_empty_list),
-		ON_KIT(an_answer_that_is_cut_is_asked_for_again),
-		ON_KIT(retry_after_is_honoured),
-		ON_KIT(retry_after_may_be_a_date),
-		ON_KIT(a_foolish_retry_after_has_an_end),
-		ON_KIT(pauses_grow_and_differ),
-		ON_KIT(events_change_the_mirror),
-		ON_KIT(a_watch_goes_on_where_it_ended),
-		ON_KIT(events_may_come_in_any_pieces),
-		ON_KIT(a_version_that_is_too_old_is_listed_again),
-		ON_KIT(a_bad_watch_is_opened_again_after_a_pause),
-		ON_KIT(a_line_without_end_is_given_up),
-		ON_KIT(a_kind_that_is_not_there_is_done_without),
-		ON_KIT(what_has_arrived_is_not_waited_for),
+		ON_FIXTURE(a_list_comes_in_pages),
+		ON_FIXTURE(a_list_without_pages_is_one_request),
+		ON_FIXTURE(a_page_that_expired_begins_the_list_anew),
+		ON_FIXTURE(what_is_no_list_deletes_nothing),
+		ON_FIXTURE(a_null_for_no_items_is_an_empty_list),
+		ON_FIXTURE(an_answer_that_is_cut_is_asked_for_again),
+		ON_FIXTURE(retry_after_is_honoured),
+		ON_FIXTURE(retry_after_may_be_a_date),
+		ON_FIXTURE(a_foolish_retry_after_has_an_end),
+		ON_FIXTURE(pauses_grow_and_differ),
+		ON_FIXTURE(events_change_the_mirror),
+		ON_FIXTURE(a_watch_goes_on_where_it_ended),
+		ON_FIXTURE(events_may_come_in_any_pieces),
+		ON_FIXTURE(a_version_that_is_too_old_is_listed_again),
+		ON_FIXTURE(a_bad_watch_is_opened_again_after_a_pause),
+		ON_FIXTURE(a_line_without_end_is_given_up),
+		ON_FIXTURE(a_kind_that_is_not_there_is_done_without),
+		ON_FIXTURE(what_has_arrived_is_not_waited_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

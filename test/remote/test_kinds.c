@@ -151,12 +151,12 @@ static void what_may_not_be_read_stays_served(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		ON_KIT(kinds_come_and_go),
-		ON_KIT(versions_are_tried_in_turn),
-		ON_KIT(a_missing_kind_is_asked_for_again),
-		ON_KIT(what_may_not_be_read_stays_served),
+		ON_FIXTURE(kinds_come_and_go),
+		ON_FIXTURE(versions_are_tried_in_turn),
+		ON_FIXTURE(a_missing_kind_is_asked_for_again),
+		ON_FIXTURE(what_may_not_be_read_stays_served),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

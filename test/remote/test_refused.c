@@ -91,14 +91,14 @@ static void others_do_not_wait_for_it(void **state)
 	assert_in_range(remote_fixture_tenths(fixture, "POST " PODS "/a/binding", 1, 1000), 0, 2);
 }
 
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ON_KIT(pauses_grow_and_have_an_end),
-		ON_KIT(conflicts_pause_when_they_repeat),
-		ON_KIT(others_do_not_wait_for_it),
+		ON_FIXTURE(pauses_grow_and_have_an_end),
+		ON_FIXTURE(conflicts_pause_when_they_repeat),
+		ON_FIXTURE(others_do_not_wait_for_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -418,15 +418,15 @@ static void others_are_kept_whole(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		ON_KIT(of_a_pod_what_is_read_is_kept),
-		ON_KIT(of_a_node_what_is_read_is_kept),
-		ON_KIT(protobuf_keeps_the_same),
-		ON_KIT(protobuf_knows_zero_from_nothing),
-		ON_KIT(protobuf_that_is_wrong_is_refused),
-		ON_KIT(others_are_kept_whole),
-		ON_KIT(config_maps_are_kept_where_they_matter),
+		ON_FIXTURE(of_a_pod_what_is_read_is_kept),
+		ON_FIXTURE(of_a_node_what_is_read_is_kept),
+		ON_FIXTURE(protobuf_keeps_the_same),
+		ON_FIXTURE(protobuf_knows_zero_from_nothing),
+		ON_FIXTURE(protobuf_that_is_wrong_is_refused),
+		ON_FIXTURE(others_are_kept_whole),
+		ON_FIXTURE(config_maps_are_kept_where_they_matter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

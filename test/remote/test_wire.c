@@ -271,15 +271,15 @@ static void errors_are_read(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_is_cut_into_items),
 		cmocka_unit_test(lists_that_are_wrong_are_refused),
 		cmocka_unit_test(a_watch_is_cut_into_events),
-		ON_KIT(lists_and_watches_are_followed),
-		ON_KIT(what_is_not_understood_is_asked_for_in_json),
-		ON_KIT(a_list_of_something_else_deletes_nothing),
-		ON_KIT(errors_are_read),
+		ON_FIXTURE(lists_and_watches_are_followed),
+		ON_FIXTURE(what_is_not_understood_is_asked_for_in_json),
+		ON_FIXTURE(a_list_of_something_else_deletes_nothing),
+		ON_FIXTURE(errors_are_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -446,28 +446,28 @@ static void a_binding_is_assumed_until_the_watch_knows(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		ON_KIT(a_write_is_seen_at_once_and_confirmed_later),
-		ON_KIT(a_conflict_is_taken_back),
-		ON_KIT(what_a_write_was_about_may_be_gone),
-		ON_KIT(patience_with_a_server_that_asks_for_it),
-		ON_KIT(attempts_have_an_end),
-		ON_KIT(what_is_gone_does_not_come_back_with_an_older_answer),
-		ON_KIT(what_was_created_may_be_deleted_before_the_answer),
-		ON_KIT(a_patch_that_changes_nothing_is_not_sent),
-		ON_KIT(a_deleted_object_stays_deleted),
-		ON_KIT(a_list_from_before_brings_nothing_back),
-		ON_KIT(a_graceful_end_is_no_end_yet),
-		ON_KIT(a_child_waits_for_the_uid_of_its_owner),
-		ON_KIT(only_what_is_the_uid_is_corrected),
-		ON_KIT(the_event_of_a_birth_may_come_after_the_answer),
-		ON_KIT(an_heir_is_not_its_predecessor),
-		ON_KIT(a_birth_that_happened_before),
-		ON_KIT(without_its_owner_no_child_is_sent),
-		ON_KIT(nor_with_the_owner_of_another),
-		ON_KIT(an_answer_that_cannot_be_read_is_asked_about),
-		ON_KIT(a_binding_is_assumed_until_the_watch_knows),
+		ON_FIXTURE(a_write_is_seen_at_once_and_confirmed_later),
+		ON_FIXTURE(a_conflict_is_taken_back),
+		ON_FIXTURE(what_a_write_was_about_may_be_gone),
+		ON_FIXTURE(patience_with_a_server_that_asks_for_it),
+		ON_FIXTURE(attempts_have_an_end),
+		ON_FIXTURE(what_is_gone_does_not_come_back_with_an_older_answer),
+		ON_FIXTURE(what_was_created_may_be_deleted_before_the_answer),
+		ON_FIXTURE(a_patch_that_changes_nothing_is_not_sent),
+		ON_FIXTURE(a_deleted_object_stays_deleted),
+		ON_FIXTURE(a_list_from_before_brings_nothing_back),
+		ON_FIXTURE(a_graceful_end_is_no_end_yet),
+		ON_FIXTURE(a_child_waits_for_the_uid_of_its_owner),
+		ON_FIXTURE(only_what_is_the_uid_is_corrected),
+		ON_FIXTURE(the_event_of_a_birth_may_come_after_the_answer),
+		ON_FIXTURE(an_heir_is_not_its_predecessor),
+		ON_FIXTURE(a_birth_that_happened_before),
+		ON_FIXTURE(without_its_owner_no_child_is_sent),
+		ON_FIXTURE(nor_with_the_owner_of_another),
+		ON_FIXTURE(an_answer_that_cannot_be_read_is_asked_about),
+		ON_FIXTURE(a_binding_is_assumed_until_the_watch_knows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

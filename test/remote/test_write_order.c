@@ -202,18 +202,18 @@ static void writes_of_one_object_keep_their_order(void **state)
 
 int main(void)
 {
-#define ON_KIT(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
+#define ON_FIXTURE(test) cmocka_unit_test_setup_teardown(test, remote_fixture_setup, remote_fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		ON_KIT(decisions_go_first_and_events_last),
-		ON_KIT(what_is_told_waits_for_decisions),
-		ON_KIT(and_events_for_both),
-		ON_KIT(but_not_for_ever),
-		ON_KIT(nor_do_events),
-		ON_KIT(nor_do_others_for_events),
-		ON_KIT(events_leave_room),
-		ON_KIT(too_many_events_are_dropped),
-		ON_KIT(events_do_not_pile_up),
-		ON_KIT(writes_of_one_object_keep_their_order),
+		ON_FIXTURE(decisions_go_first_and_events_last),
+		ON_FIXTURE(what_is_told_waits_for_decisions),
+		ON_FIXTURE(and_events_for_both),
+		ON_FIXTURE(but_not_for_ever),
+		ON_FIXTURE(nor_do_events),
+		ON_FIXTURE(nor_do_others_for_events),
+		ON_FIXTURE(events_leave_room),
+		ON_FIXTURE(too_many_events_are_dropped),
+		ON_FIXTURE(events_do_not_pile_up),
+		ON_FIXTURE(writes_of_one_object_keep_their_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ enum { PREFILL, DECODE, ROUTER, ROLES };
 static const struct segment_size pd_sizes[] = {{PREFILL, 5}, {DECODE, 3}};
 static const struct segment_size dr_sizes[] = {{DECODE, 3}, {ROUTER, 2}};
 
-struct world {
+struct merge_fixture {
 	struct arena *arena;
 	struct segment_role roles[ROLES];
 	struct segment_rule rules[2];
@@ -22,36 +22,37 @@ struct world {
 
 static int set_up(void **state)
 {
-	struct world *world = base_calloc(1, sizeof(*world));
-	world->arena = arena_create();
-	world->roles[PREFILL] = (struct segment_role){.name = "prefill", .desired = 300};
-	world->roles[DECODE] = (struct segment_role){.name = "decode", .desired = 100};
-	world->roles[ROUTER] = (struct segment_role){.name = "router", .desired = 50};
-	world->rules[0] = (struct segment_rule){"pd", SEGMENT_ORDERED_READY, pd_sizes, 2};
-	world->rules[1] = (struct segment_rule){"dr", SEGMENT_ORDERED_READY, dr_sizes, 2};
-	world->input = (struct merge_input){.roles = world->roles,
-	                                    .role_count = ROLES,
-	                                    .rules = world->rules,
-	                                    .rule_count = 2};
-	*state = world;
+	struct merge_fixture *fixture = base_calloc(1, sizeof(*fixture));
+	fixture->arena = arena_create();
+	fixture->roles[PREFILL] = (struct segment_role){.name = "prefill", .desired = 300};
+	fixture->roles[DECODE] = (struct segment_role){.name = "decode", .desired = 100};
+	fixture->roles[ROUTER] = (struct segment_role){.name = "router", .desired = 50};
+	fixture->rules[0] = (struct segment_rule){"pd", SEGMENT_ORDERED_READY, pd_sizes, 2};
+	fixture->rules[1] = (struct segment_rule){"dr", SEGMENT_ORDERED_READY, dr_sizes, 2};
+	fixture->input = (struct merge_input){.roles = fixture->roles,
+	                                      .role_count = ROLES,
+	                                      .rules = fixture->rules,
+	                                      .rule_count = 2};
+	*state = fixture;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct world *world = *state;
-	arena_destroy(world->arena);
-	free(world);
+	struct merge_fixture *fixture = *state;
+	arena_destroy(fixture->arena);
+	free(fixture);
 	return 0;
 }
 
-static struct merge_plan *plan_with(struct world *world, const int64_t current[ROLES], const int64_t ready[ROLES])
+static struct merge_plan *plan_with(struct merge_fixture *fixture, const int64_t current[ROLES],
+                                    const int64_t ready[ROLES])
 {
 	for (size_t r = 0; r < ROLES; r++) {
-		world->roles[r].current = current[r];
-		world->roles[r].ready = ready[r];
+		fixture->roles[r].current = current[r];
+		fixture->roles[r].ready = ready[r];
 	}
-	return merge_targets(&world->input, world->arena);
+	return merge_targets(&fixture->input, fixture->arena);
 }
 
 static void assert_targets(const struct merge_plan *plan, int64_t prefill, int64_t decode, int64_t router)
@@ -63,8 +64,8 @@ static void assert_targets(const struct merge_plan *plan, int64_t prefill, int64
 
 static void test_the_slower_rule_decides(void **state)
 {
-	struct world *world = *state;
-	struct merge_plan *plan = plan_with(world, (int64_t[]){10, 6, 2}, (int64_t[]){10, 6, 2});
+	struct merge_fixture *fixture = *state;
+	struct merge_plan *plan = plan_with(fixture, (int64_t[]){10, 6, 2}, (int64_t[]){10, 6, 2});
 	assert_targets(plan, 15, 6, 4);
 	assert_int_equal(plan->worst, 1); /* 1 of 34 is less than 2 of 60 */
 	assert_true(plan->is_minimum_met);
@@ -72,23 +73,23 @@ static void test_the_slower_rule_decides(void **state)
 
 static void test_waiting_holds_the_neighbour(void **state)
 {
-	struct world *world = *state;
-	struct merge_plan *plan = plan_with(world, (int64_t[]){5, 3, 2}, (int64_t[]){3, 3, 2});
+	struct merge_fixture *fixture = *state;
+	struct merge_plan *plan = plan_with(fixture, (int64_t[]){5, 3, 2}, (int64_t[]){3, 3, 2});
 	assert_targets(plan, 5, 3, 2);
 	assert_int_equal(plan->roles[ROUTER].held_by, 0);
-	assert_string_equal(merge_reason(&world->input, plan, ROUTER, world->arena),
+	assert_string_equal(merge_reason(&fixture->input, plan, ROUTER, fixture->arena),
 	                    "waits for segment 1 of role prefill (coordination pd)");
 	assert_false(plan->is_minimum_met);
 	/* Growth is held, a smaller wish is not. */
-	world->roles[ROUTER].desired = 1;
-	plan = plan_with(world, (int64_t[]){5, 3, 2}, (int64_t[]){3, 3, 2});
+	fixture->roles[ROUTER].desired = 1;
+	plan = plan_with(fixture, (int64_t[]){5, 3, 2}, (int64_t[]){3, 3, 2});
 	assert_targets(plan, 5, 3, 1);
 }
 
 /* One step far: the rule behind the neighbour goes on. */
 static void test_blocking_is_not_passed_on(void **state)
 {
-	struct world *world = *state;
+	struct merge_fixture *fixture = *state;
 	const struct segment_size sizes[][2] = {{{0, 1}, {1, 1}}, {{1, 1}, {2, 1}}, {{2, 1}, {3, 1}}};
 	struct segment_role roles[4];
 	struct segment_rule rules[3];
@@ -97,7 +98,7 @@ static void test_blocking_is_not_passed_on(void **state)
 	for (size_t k = 0; k < 3; k++)
 		rules[k] = (struct segment_rule){"rule", SEGMENT_ORDERED_READY, sizes[k], 2};
 	struct merge_input input = {.roles = roles, .role_count = 4, .rules = rules, .rule_count = 3};
-	struct merge_plan *plan = merge_targets(&input, world->arena);
+	struct merge_plan *plan = merge_targets(&input, fixture->arena);
 	assert_int_equal(plan->roles[1].target, 3);
 	assert_int_equal(plan->roles[2].target, 3); /* shared with the neighbour */
 	assert_int_equal(plan->roles[3].target, 4);
@@ -105,23 +106,23 @@ static void test_blocking_is_not_passed_on(void **state)
 
 static void test_a_finished_rule_blocks_nobody(void **state)
 {
-	struct world *world = *state;
-	world->roles[PREFILL].desired = 10;
-	world->roles[DECODE].desired = 6;
-	world->roles[ROUTER].desired = 10;
-	struct merge_plan *plan = plan_with(world, (int64_t[]){10, 6, 4}, (int64_t[]){9, 6, 4});
+	struct merge_fixture *fixture = *state;
+	fixture->roles[PREFILL].desired = 10;
+	fixture->roles[DECODE].desired = 6;
+	fixture->roles[ROUTER].desired = 10;
+	struct merge_plan *plan = plan_with(fixture, (int64_t[]){10, 6, 4}, (int64_t[]){9, 6, 4});
 	assert_targets(plan, 10, 6, 6);
 }
 
 static void test_roles_without_a_rule_are_free(void **state)
 {
-	struct world *world = *state;
-	world->input.rule_count = 1;
-	struct merge_plan *plan = plan_with(world, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
+	struct merge_fixture *fixture = *state;
+	fixture->input.rule_count = 1;
+	struct merge_plan *plan = plan_with(fixture, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
 	assert_targets(plan, 5, 3, 50);
-	assert_null(merge_reason(&world->input, plan, ROUTER, world->arena));
-	world->input.rule_count = 0;
-	plan = plan_with(world, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
+	assert_null(merge_reason(&fixture->input, plan, ROUTER, fixture->arena));
+	fixture->input.rule_count = 0;
+	plan = plan_with(fixture, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
 	assert_targets(plan, 300, 100, 50);
 	assert_int_equal(plan->worst, MERGE_NO_RULE);
 }
@@ -129,32 +130,32 @@ static void test_roles_without_a_rule_are_free(void **state)
 /* Decode needs prefill: it waits for prefill's part of the segment, not for prefill's 300 replicas. */
 static void test_dependency_within_segments(void **state)
 {
-	struct world *world = *state;
+	struct merge_fixture *fixture = *state;
 	const struct linked_way needs[] = {{DECODE, PREFILL}};
-	world->input.dependencies = needs;
-	world->input.dependency_count = 1;
-	struct merge_plan *plan = plan_with(world, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
+	fixture->input.dependencies = needs;
+	fixture->input.dependency_count = 1;
+	struct merge_plan *plan = plan_with(fixture, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
 	assert_targets(plan, 5, 0, 2);
-	assert_string_equal(merge_reason(&world->input, plan, DECODE, world->arena),
+	assert_string_equal(merge_reason(&fixture->input, plan, DECODE, fixture->arena),
 	                    "waits for role prefill, which it depends on: 0 ready");
-	plan = plan_with(world, (int64_t[]){5, 0, 2}, (int64_t[]){5, 0, 2});
+	plan = plan_with(fixture, (int64_t[]){5, 0, 2}, (int64_t[]){5, 0, 2});
 	assert_targets(plan, 5, 3, 2);
-	plan = plan_with(world, (int64_t[]){5, 3, 2}, (int64_t[]){5, 3, 2});
+	plan = plan_with(fixture, (int64_t[]){5, 3, 2}, (int64_t[]){5, 3, 2});
 	assert_targets(plan, 10, 3, 4);
 }
 
 /* Linked only through decode, still part of one advance. */
 static void test_dependency_across_linked_rules(void **state)
 {
-	struct world *world = *state;
+	struct merge_fixture *fixture = *state;
 	const struct linked_way needs[] = {{PREFILL, ROUTER}};
-	world->input.dependencies = needs;
-	world->input.dependency_count = 1;
-	struct merge_plan *plan = plan_with(world, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
+	fixture->input.dependencies = needs;
+	fixture->input.dependency_count = 1;
+	struct merge_plan *plan = plan_with(fixture, (int64_t[]){0, 0, 0}, (int64_t[]){0, 0, 0});
 	assert_targets(plan, 0, 3, 2);
-	plan = plan_with(world, (int64_t[]){0, 3, 2}, (int64_t[]){0, 3, 2});
+	plan = plan_with(fixture, (int64_t[]){0, 3, 2}, (int64_t[]){0, 3, 2});
 	assert_int_equal(plan->roles[PREFILL].target, 0); /* router is to have 4 */
-	plan = plan_with(world, (int64_t[]){0, 3, 4}, (int64_t[]){0, 3, 4});
+	plan = plan_with(fixture, (int64_t[]){0, 3, 4}, (int64_t[]){0, 3, 4});
 	assert_int_equal(plan->roles[PREFILL].target, 5);
 }
 
@@ -162,34 +163,34 @@ static void test_dependency_across_linked_rules(void **state)
  * for all of decode. A cache that only hangs on decode does. */
 static void test_dependency_that_comes_back(void **state)
 {
-	struct world *world = *state;
+	struct merge_fixture *fixture = *state;
 	enum { STORE = ROLES, CACHE, ALL };
 	const struct linked_way needs[] = {{PREFILL, STORE}, {STORE, DECODE}, {CACHE, DECODE}};
 	struct segment_role roles[ALL];
-	memcpy(roles, world->roles, sizeof(world->roles));
+	memcpy(roles, fixture->roles, sizeof(fixture->roles));
 	roles[STORE] = (struct segment_role){.name = "store", .desired = 7};
 	roles[CACHE] = (struct segment_role){.name = "cache", .desired = 9};
 	roles[DECODE].current = roles[DECODE].ready = 3;
-	struct merge_input input = {roles, ALL, world->rules, 1, needs, 3};
-	struct merge_plan *plan = merge_targets(&input, world->arena);
+	struct merge_input input = {roles, ALL, fixture->rules, 1, needs, 3};
+	struct merge_plan *plan = merge_targets(&input, fixture->arena);
 	assert_int_equal(plan->roles[STORE].target, 7);
 	assert_int_equal(plan->roles[PREFILL].target, 0);
 	assert_int_equal(plan->roles[CACHE].target, 0);
 	roles[STORE].current = roles[STORE].ready = 7;
-	plan = merge_targets(&input, world->arena);
+	plan = merge_targets(&input, fixture->arena);
 	assert_int_equal(plan->roles[PREFILL].target, 5);
 }
 
 static void test_dependency_on_a_role_outside(void **state)
 {
-	struct world *world = *state;
+	struct merge_fixture *fixture = *state;
 	const struct linked_way needs[] = {{PREFILL, ROUTER}, {77, 1}, {1, 77}};
-	world->input.rule_count = 1;
-	world->input.dependencies = needs;
-	world->input.dependency_count = 3;
-	struct merge_plan *plan = plan_with(world, (int64_t[]){0, 0, 50}, (int64_t[]){0, 0, 49});
+	fixture->input.rule_count = 1;
+	fixture->input.dependencies = needs;
+	fixture->input.dependency_count = 3;
+	struct merge_plan *plan = plan_with(fixture, (int64_t[]){0, 0, 50}, (int64_t[]){0, 0, 49});
 	assert_targets(plan, 0, 3, 50);
-	plan = plan_with(world, (int64_t[]){0, 0, 50}, (int64_t[]){0, 0, 50});
+	plan = plan_with(fixture, (int64_t[]){0, 0, 50}, (int64_t[]){0, 0, 50});
 	assert_targets(plan, 5, 3, 50);
 }
 
@@ -199,7 +200,7 @@ static const char *const role_names[] = {"prefill", "decode", "router"};
 
 static void test_conflicts_are_all_found(void **state)
 {
-	struct world *world = *state;
+	struct merge_fixture *fixture = *state;
 	const struct conflict_entry first[] = {{"prefill", 5}, {"decode", 3}};
 	const struct conflict_entry second[] = {{"prefill", 10}, {"decod", 3}, {"router", 0}, {"prefill", 10}};
 	const char *const listed[] = {"router", "prefill"};
@@ -233,7 +234,7 @@ static void test_conflicts_are_all_found(void **state)
 		{CONFLICT_EMPTY, 2, "segmentSize is empty"},
 	};
 	size_t count;
-	struct conflict *found = conflicts_find(role_names, 3, rules, 3, world->arena, &count);
+	struct conflict *found = conflicts_find(role_names, 3, rules, 3, fixture->arena, &count);
 	for (size_t i = 0; i < count; i++) {
 		assert_string_equal(found[i].message, rows[i].message);
 		assert_int_equal(found[i].kind, rows[i].kind);
@@ -245,26 +246,26 @@ static void test_conflicts_are_all_found(void **state)
 
 static void test_agreement_is_no_conflict(void **state)
 {
-	struct world *world = *state;
+	struct merge_fixture *fixture = *state;
 	const struct conflict_entry first[] = {{"prefill", 5}, {"decode", 3}},
 				    second[] = {{"decode", 3}, {"router", 2}};
 	const struct conflict_rule rules[] = {{.name = "a", .entries = first, .count = 2},
 	                                      {.name = "b", .entries = second, .count = 2}};
 	size_t count = 7;
-	assert_null(conflicts_find(role_names, 3, rules, 2, world->arena, &count));
+	assert_null(conflicts_find(role_names, 3, rules, 2, fixture->arena, &count));
 	assert_int_equal(count, 0);
 }
 
 static void test_mismatch_is_told(void **state)
 {
-	struct world *world = *state;
-	assert_string_equal(conflict_mismatch(world->roles, ROLES, &world->rules[0], world->arena),
+	struct merge_fixture *fixture = *state;
+	assert_string_equal(conflict_mismatch(fixture->roles, ROLES, &fixture->rules[0], fixture->arena),
 	                    "role prefill needs 60 segments but role decode only 34: from segment 35 on the ratio of "
 	                    "coordination pd is not kept");
-	world->roles[PREFILL].desired = 170;
-	assert_null(conflict_mismatch(world->roles, ROLES, &world->rules[0], world->arena));
-	world->rules[0].count = 0;
-	assert_null(conflict_mismatch(world->roles, ROLES, &world->rules[0], world->arena));
+	fixture->roles[PREFILL].desired = 170;
+	assert_null(conflict_mismatch(fixture->roles, ROLES, &fixture->rules[0], fixture->arena));
+	fixture->rules[0].count = 0;
+	assert_null(conflict_mismatch(fixture->roles, ROLES, &fixture->rules[0], fixture->arena));
 }
 
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -18,7 +18,7 @@ struct job {
 	int64_t size, until;
 };
 
-struct world {
+struct usage_fixture {
 	struct random random;
 	int queue_count, job_count;
 	int64_t total, largest[MOST_QUEUES], longest[MOST_QUEUES], now, factor;
@@ -29,114 +29,115 @@ struct world {
 	struct arena *arena;
 };
 
-static void world_open(struct world *world, uint64_t seed, int64_t factor)
+static void open_fixture(struct usage_fixture *fixture, uint64_t seed, int64_t factor)
 {
-	*world = (struct world){.random = {seed}, .factor = factor, .arena = arena_create()};
-	struct random *random = &world->random;
+	*fixture = (struct usage_fixture){.random = {seed}, .factor = factor, .arena = arena_create()};
+	struct random *random = &fixture->random;
 	bool whole = random_chance(random, 50); /* every job takes everything */
-	world->queue_count = random_range(random, 2, MOST_QUEUES);
-	world->total = random_range(random, 8, 32);
-	for (int q = 0; q < world->queue_count; q++) {
+	fixture->queue_count = random_range(random, 2, MOST_QUEUES);
+	fixture->total = random_range(random, 8, 32);
+	for (int q = 0; q < fixture->queue_count; q++) {
 		/* Not larger than half of an equal share: what does not fit beside others is a matter for reclaim. */
-		int most = (int)world->total / world->queue_count / 2;
-		world->largest[q] = whole ? world->total : random_range(random, 1, most);
-		world->longest[q] = random_range(random, 1, 20);
-		struct share_queue *queue = &world->queues[q];
+		int most = (int)fixture->total / fixture->queue_count / 2;
+		fixture->largest[q] = whole ? fixture->total : random_range(random, 1, most);
+		fixture->longest[q] = random_range(random, 1, 20);
+		struct share_queue *queue = &fixture->queues[q];
 		*queue = (struct share_queue){.parent = -1, .priority = 100, .creation = q};
 		for (int r = 0; r < SHARE_RESOURCES; r++) {
 			queue->limit[r] = -1;
 			queue->weight[r] = r == SHARE_GPU ? 1000 : 0;
 		}
-		queue->requested[SHARE_GPU] = world->total * 1000;
-		world->next[q] = whole ? world->total : random_range(random, 1, (int)world->largest[q]);
+		queue->requested[SHARE_GPU] = fixture->total * 1000;
+		fixture->next[q] = whole ? fixture->total : random_range(random, 1, (int)fixture->largest[q]);
 	}
 	struct usage_params params = {.window = 40 * 3600, .half_life = random_chance(random, 70) ? 4 * 3600 : 0};
-	world->now = 1700000000;
-	world->usage = usage_create(&params, world->now);
-	for (int q = 0; q < world->queue_count; q++)
-		usage_queue(world->usage, (const char[]){(char)('a' + q), 0});
+	fixture->now = 1700000000;
+	fixture->usage = usage_create(&params, fixture->now);
+	for (int q = 0; q < fixture->queue_count; q++)
+		usage_queue(fixture->usage, (const char[]){(char)('a' + q), 0});
 }
 
-static void world_close(struct world *world)
+static void close_fixture(struct usage_fixture *fixture)
 {
-	usage_destroy(world->usage);
-	arena_destroy(world->arena);
+	usage_destroy(fixture->usage);
+	arena_destroy(fixture->arena);
 }
 
-static int64_t used(const struct world *world, int queue)
+static int64_t used(const struct usage_fixture *fixture, int queue)
 {
 	int64_t all[CYCLE_RESOURCES];
-	usage_get(world->usage, queue, all);
+	usage_get(fixture->usage, queue, all);
 	return all[CYCLE_GPU];
 }
 
-static void finish_jobs(struct world *world)
+static void finish_jobs(struct usage_fixture *fixture)
 {
-	for (int i = 0; i < world->job_count;) {
-		struct job *job = &world->jobs[i];
-		if (job->until > world->now) {
+	for (int i = 0; i < fixture->job_count;) {
+		struct job *job = &fixture->jobs[i];
+		if (job->until > fixture->now) {
 			i++;
 			continue;
 		}
-		world->queues[job->queue].allocated[SHARE_GPU] -= job->size * 1000;
-		*job = world->jobs[--world->job_count];
+		fixture->queues[job->queue].allocated[SHARE_GPU] -= job->size * 1000;
+		*job = fixture->jobs[--fixture->job_count];
 	}
 }
 
-static int64_t free_devices(const struct world *world)
+static int64_t free_devices(const struct usage_fixture *fixture)
 {
-	int64_t left = world->total;
-	for (int i = 0; i < world->job_count; i++)
-		left -= world->jobs[i].size;
+	int64_t left = fixture->total;
+	for (int i = 0; i < fixture->job_count; i++)
+		left -= fixture->jobs[i].size;
 	return left;
 }
 
 /* Those whose turn it is, until the next one does not fit. Nothing is evicted. */
-static void start_jobs(struct world *world, int active)
+static void start_jobs(struct usage_fixture *fixture, int active)
 {
-	const int64_t total[SHARE_RESOURCES] = {world->total * 1000};
-	arena_reset(world->arena);
-	for (int q = 0; q < world->queue_count; q++)
-		world->queues[q].past[SHARE_GPU] = used(world, q) * world->factor / (1000 + world->factor);
-	share_compute(world->queues, (size_t)active, total, world->arena);
-	while (world->job_count < MOST_JOBS) {
+	const int64_t total[SHARE_RESOURCES] = {fixture->total * 1000};
+	arena_reset(fixture->arena);
+	for (int q = 0; q < fixture->queue_count; q++)
+		fixture->queues[q].past[SHARE_GPU] = used(fixture, q) * fixture->factor / (1000 + fixture->factor);
+	share_compute(fixture->queues, (size_t)active, total, fixture->arena);
+	while (fixture->job_count < MOST_JOBS) {
 		int best = 0;
 		for (int q = 1; q < active; q++)
-			if (share_before(world->queues, total, q, (int64_t[]){world->next[q] * 1000, 0, 0}, best,
-			                 (int64_t[]){world->next[best] * 1000, 0, 0}))
+			if (share_before(fixture->queues, total, q, (int64_t[]){fixture->next[q] * 1000, 0, 0}, best,
+			                 (int64_t[]){fixture->next[best] * 1000, 0, 0}))
 				best = q;
-		if (world->next[best] > free_devices(world))
+		if (fixture->next[best] > free_devices(fixture))
 			break;
-		world->jobs[world->job_count++] =
-			(struct job){best, world->next[best],
-		                     world->now + MINUTE * random_range(&world->random, 1, (int)world->longest[best])};
-		world->queues[best].allocated[SHARE_GPU] += world->next[best] * 1000;
-		if (world->largest[best] < world->total || world->next[best] < world->total)
-			world->next[best] = random_range(&world->random, 1, (int)world->largest[best]);
+		fixture->jobs[fixture->job_count++] =
+			(struct job){best, fixture->next[best],
+		                     fixture->now +
+		                             MINUTE * random_range(&fixture->random, 1, (int)fixture->longest[best])};
+		fixture->queues[best].allocated[SHARE_GPU] += fixture->next[best] * 1000;
+		if (fixture->largest[best] < fixture->total || fixture->next[best] < fixture->total)
+			fixture->next[best] = random_range(&fixture->random, 1, (int)fixture->largest[best]);
 	}
 }
 
 /* `active` of the queues want something. */
-static void run(struct world *world, int minutes, int active)
+static void run(struct usage_fixture *fixture, int minutes, int active)
 {
 	for (int minute = 0; minute < minutes; minute++) {
-		finish_jobs(world);
-		start_jobs(world, active);
-		for (int q = 0; q < world->queue_count; q++) {
-			int64_t part = usage_part(world->queues[q].allocated[SHARE_GPU], world->total * 1000);
-			usage_hold(world->usage, q, (int64_t[CYCLE_RESOURCES]){part, 0, 0});
+		finish_jobs(fixture);
+		start_jobs(fixture, active);
+		for (int q = 0; q < fixture->queue_count; q++) {
+			int64_t part = usage_part(fixture->queues[q].allocated[SHARE_GPU], fixture->total * 1000);
+			usage_hold(fixture->usage, q, (int64_t[CYCLE_RESOURCES]){part, 0, 0});
 		}
-		world->now += MINUTE;
-		usage_advance(world->usage, world->now);
+		fixture->now += MINUTE;
+		usage_advance(fixture->usage, fixture->now);
 	}
 }
 
 /* Largest minus smallest, in thousandths of the cluster. */
-static int64_t gap(const struct world *world)
+static int64_t gap(const struct usage_fixture *fixture)
 {
 	int64_t least = INT64_MAX, most = 0;
-	for (int q = 0; q < world->queue_count; q++) {
-		int64_t own = used(world, q);
+	for (int q = 0; q < fixture->queue_count; q++) {
+		int64_t own = used(fixture, q);
 		least = own < least ? own : least;
 		most = own > most ? own : most;
 	}
@@ -145,12 +146,12 @@ static int64_t gap(const struct world *world)
 
 static int64_t gap_after(uint64_t seed, int64_t factor, int alone, int together)
 {
-	struct world world;
-	world_open(&world, seed, factor);
-	run(&world, alone, 1);
-	run(&world, together, world.queue_count);
-	int64_t result = gap(&world);
-	world_close(&world);
+	struct usage_fixture fixture;
+	open_fixture(&fixture, seed, factor);
+	run(&fixture, alone, 1);
+	run(&fixture, together, fixture.queue_count);
+	int64_t result = gap(&fixture);
+	close_fixture(&fixture);
 	return result;
 }
 

@@ -83,29 +83,30 @@ static const struct {
 	{"gone", "", "n1 a", NULL},
 };
 
-struct world {
+struct volume_choice_fixture {
 	struct arena *arena;
 	struct manifests manifests;
 	struct problems problems;
 	struct volume_book *book;
 };
 
-static void open_world(struct world *world, const char *objects)
+static void open_fixture(struct volume_choice_fixture *fixture, const char *objects)
 {
 	static const char *const kinds[] = {"PersistentVolumeClaim", "PersistentVolume", "StorageClass"};
-	world->arena = arena_create();
-	world->problems = (struct problems){.arena = world->arena};
-	world->book = volume_book_create();
-	manifests_init(&world->manifests);
+	fixture->arena = arena_create();
+	fixture->problems = (struct problems){.arena = fixture->arena};
+	fixture->book = volume_book_create();
+	manifests_init(&fixture->manifests);
 	const char *text =
-		arena_printf(world->arena, CLASS("local", "kubernetes.io/no-provisioner") CLASS("made", "x") "%s",
+		arena_printf(fixture->arena, CLASS("local", "kubernetes.io/no-provisioner") CLASS("made", "x") "%s",
 	                     objects);
-	assert_int_equal(manifests_parse(&world->manifests, text, strlen(text), "test", &world->problems), 0);
-	for (size_t i = 0; i < world->manifests.count; i++)
+	assert_int_equal(manifests_parse(&fixture->manifests, text, strlen(text), "test", &fixture->problems), 0);
+	for (size_t i = 0; i < fixture->manifests.count; i++)
 		for (int kind = 0; kind < 3; kind++)
-			if (strcmp(world->manifests.items[i].kind, kinds[kind]) == 0)
-				assert_int_equal(volume_book_set(world->book, (enum book_kind)kind,
-				                                 world->manifests.items[i].object, &world->problems),
+			if (strcmp(fixture->manifests.items[i].kind, kinds[kind]) == 0)
+				assert_int_equal(volume_book_set(fixture->book, (enum book_kind)kind,
+				                                 fixture->manifests.items[i].object,
+				                                 &fixture->problems),
 				                 0);
 }
 
@@ -135,21 +136,21 @@ static size_t read_pods(struct arena *arena, const char *text, struct volume_pod
 static void choose(void **state)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct world world;
+		struct volume_choice_fixture fixture;
 		struct volume_pod pods[4];
-		open_world(&world, rows[i].objects);
-		size_t count = read_pods(world.arena, rows[i].pods, pods);
-		struct volume_choices choices = volume_choices_find(world.book, pods, count, world.arena);
+		open_fixture(&fixture, rows[i].objects);
+		size_t count = read_pods(fixture.arena, rows[i].pods, pods);
+		struct volume_choices choices = volume_choices_find(fixture.book, pods, count, fixture.arena);
 		const char *got = "";
 		for (size_t c = 0; c < choices.count; c++)
-			got = arena_printf(world.arena, "%s%s%s=%s%s%s", got, c ? " " : "", choices.items[c].claim,
+			got = arena_printf(fixture.arena, "%s%s%s=%s%s%s", got, c ? " " : "", choices.items[c].claim,
 			                   choices.items[c].volume ? choices.items[c].volume : choices.items[c].node,
 			                   choices.items[c].volume ? "" : "*", choices.items[c].written ? "!" : "");
 		if (!rows[i].want != !!choices.problem || (rows[i].want && strcmp(rows[i].want, got) != 0))
 			fail_msg("%s: %s, %s", rows[i].story, got, choices.problem ? choices.problem : "no problem");
-		volume_book_destroy(world.book);
-		manifests_free(&world.manifests);
-		arena_destroy(world.arena);
+		volume_book_destroy(fixture.book);
+		manifests_free(&fixture.manifests);
+		arena_destroy(fixture.arena);
 	}
 	(void)state;
 }

@@ -300,7 +300,7 @@ bool rules_allow_node(const struct solver *solver, int pod_class, int node)
 }
 
 /* The pods a check looks at: residents of the cluster plus a list of others. */
-struct world {
+struct pods_seen {
 	const struct cluster *cluster;
 	int view;
 	const struct solver *solver; /* NULL: residents only */
@@ -308,33 +308,33 @@ struct world {
 	int self_class, self_node;   /* one resident to leave out, class -1 for none */
 };
 
-static int residents_without_self(const struct world *world, int node, const struct resident *resident)
+static int residents_without_self(const struct pods_seen *seen, int node, const struct resident *resident)
 {
-	int count = rules_count_present(resident, world->view);
-	return resident->pod_class == world->self_class && node == world->self_node ? count - 1 : count;
+	int count = rules_count_present(resident, seen->view);
+	return resident->pod_class == seen->self_class && node == seen->self_node ? count - 1 : count;
 }
 
 /* Whether the term selects a pod in the node's domain; *anywhere tells whether it selects any at all. */
-static bool affinity_found(const struct world *world, const struct pod_term *term, const struct pod_class *own,
+static bool affinity_found(const struct pods_seen *seen, const struct pod_term *term, const struct pod_class *own,
                            int node, bool *anywhere)
 {
-	const struct cluster *cluster = world->cluster;
+	const struct cluster *cluster = seen->cluster;
 	bool near = false;
 	*anywhere = false;
 	for (int n = 0; n < cluster->node_count && !near; n++)
 		for (size_t i = 0; i < cluster->residents[n].count; i++) {
 			const struct resident *resident = &cluster->residents[n].items[i];
-			if (residents_without_self(world, n, resident) <= 0 ||
+			if (residents_without_self(seen, n, resident) <= 0 ||
 			    !rules_term_selects(term, own, &cluster->pod_classes.items[resident->pod_class]))
 				continue;
 			*anywhere = true;
 			near |= same_domain(cluster, term->topology_key, n, node);
 		}
-	for (size_t i = 0; world->solver && i < world->solver->assigned.count && !near; i++) {
-		const struct assigned *there = &world->solver->assigned.items[i];
-		if (i == world->skip ||
+	for (size_t i = 0; seen->solver && i < seen->solver->assigned.count && !near; i++) {
+		const struct assigned *there = &seen->solver->assigned.items[i];
+		if (i == seen->skip ||
 		    !rules_term_selects(term, own,
-		                        &cluster->pod_classes.items[world->solver->shapes[there->shape].pod_class]))
+		                        &cluster->pod_classes.items[seen->solver->shapes[there->shape].pod_class]))
 			continue;
 		*anywhere = true;
 		near |= same_domain(cluster, term->topology_key, there->node, node);
@@ -342,14 +342,14 @@ static bool affinity_found(const struct world *world, const struct pod_term *ter
 	return near;
 }
 
-static bool affinity_holds(const struct world *world, const struct pod_class *own, int node)
+static bool affinity_holds(const struct pods_seen *seen, const struct pod_class *own, int node)
 {
 	for (size_t i = 0; i < own->rules.affinity_count; i++) {
 		const struct pod_term *term = &own->rules.affinity[i];
 		bool anywhere;
-		if (!rules_node_value(world->cluster, term->topology_key, node))
+		if (!rules_node_value(seen->cluster, term->topology_key, node))
 			return false;
-		if (affinity_found(world, term, own, node, &anywhere))
+		if (affinity_found(seen, term, own, node, &anywhere))
 			continue;
 		/* The first pod of a group that attracts itself may start anywhere. */
 		if (anywhere || !rules_term_selects(term, own, own))
@@ -379,10 +379,10 @@ static bool spread_counts_node(const struct cluster *cluster, const struct sprea
 	return true;
 }
 
-static bool spread_holds(const struct world *world, const struct spread_term *term, const struct pod_class *own,
+static bool spread_holds(const struct pods_seen *seen, const struct spread_term *term, const struct pod_class *own,
                          int node)
 {
-	const struct cluster *cluster = world->cluster;
+	const struct cluster *cluster = seen->cluster;
 	const char *here = rules_node_value(cluster, term->topology_key, node);
 	if (!here)
 		return false;
@@ -395,15 +395,15 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
 		for (size_t i = 0; i < cluster->residents[n].count; i++) {
 			const struct resident *resident = &cluster->residents[n].items[i];
 			if (rules_spread_selects(term, own, &cluster->pod_classes.items[resident->pod_class]))
-				set_add(&set, value, rules_count_present(resident, world->view));
+				set_add(&set, value, rules_count_present(resident, seen->view));
 		}
 	}
-	for (size_t i = 0; world->solver && i < world->solver->assigned.count; i++) {
-		const struct assigned *there = &world->solver->assigned.items[i];
+	for (size_t i = 0; seen->solver && i < seen->solver->assigned.count; i++) {
+		const struct assigned *there = &seen->solver->assigned.items[i];
 		struct name_entry *entry = set_find(&set, rules_node_value(cluster, term->topology_key, there->node));
 		if (entry && spread_counts_node(cluster, term, own, there->node) &&
 		    rules_spread_selects(term, own,
-		                         &cluster->pod_classes.items[world->solver->shapes[there->shape].pod_class]))
+		                         &cluster->pod_classes.items[seen->solver->shapes[there->shape].pod_class]))
 			entry->number++;
 	}
 	int least = INT32_MAX, most = 0;
@@ -419,10 +419,10 @@ static bool spread_holds(const struct world *world, const struct spread_term *te
 	return known && most - least <= term->max_skew;
 }
 
-static bool spreads_hold(const struct world *world, const struct pod_class *own, int node)
+static bool spreads_hold(const struct pods_seen *seen, const struct pod_class *own, int node)
 {
 	for (size_t i = 0; i < own->rules.spread_count; i++)
-		if (own->rules.spread[i].required && !spread_holds(world, &own->rules.spread[i], own, node))
+		if (own->rules.spread[i].required && !spread_holds(seen, &own->rules.spread[i], own, node))
 			return false;
 	return true;
 }
@@ -433,9 +433,9 @@ bool rules_check_final(const struct solver *solver)
 	for (size_t i = 0; i < solver->assigned.count; i++) {
 		const struct assigned *pod = &solver->assigned.items[i];
 		const struct pod_class *own = &cluster->pod_classes.items[solver->shapes[pod->shape].pod_class];
-		struct world world = {
+		struct pods_seen seen = {
 			.cluster = cluster, .view = solver->view, .solver = solver, .skip = i, .self_class = -1};
-		if (!affinity_holds(&world, own, pod->node) || !spreads_hold(&world, own, pod->node))
+		if (!affinity_holds(&seen, own, pod->node) || !spreads_hold(&seen, own, pod->node))
 			return false;
 		for (size_t k = 0; k < i; k++) {
 			const struct assigned *other = &solver->assigned.items[k];
@@ -514,12 +514,11 @@ bool rules_attract_waiting(const struct cluster *cluster, const struct gang *gan
 bool rules_hold_for_member(const struct cluster *cluster, const struct gang_pod *pod)
 {
 	const struct pod_class *own = &cluster->pod_classes.items[pod->pod_class];
-	struct world world = {.cluster = cluster,
-	                      .view = VIEW_RELEASING,
-	                      .self_class = pod->pod_class,
-	                      .self_node = pod->node};
-	if (own->has_required_rules &&
-	    (!affinity_holds(&world, own, pod->node) || !spreads_hold(&world, own, pod->node)))
+	struct pods_seen seen = {.cluster = cluster,
+	                         .view = VIEW_RELEASING,
+	                         .self_class = pod->pod_class,
+	                         .self_node = pod->node};
+	if (own->has_required_rules && (!affinity_holds(&seen, own, pod->node) || !spreads_hold(&seen, own, pod->node)))
 		return false;
 	if (!own->rules.anti_affinity_count && !is_guarded_against(cluster, pod->pod_class))
 		return true;
@@ -527,7 +526,7 @@ bool rules_hold_for_member(const struct cluster *cluster, const struct gang_pod 
 		for (size_t i = 0; i < cluster->residents[n].count; i++) {
 			const struct resident *resident = &cluster->residents[n].items[i];
 			const struct pod_class *other = &cluster->pod_classes.items[resident->pod_class];
-			if (residents_without_self(&world, n, resident) > 0 &&
+			if (residents_without_self(&seen, n, resident) > 0 &&
 			    (anti_affine(cluster, own, pod->node, other, n) ||
 			     anti_affine(cluster, other, n, own, pod->node)))
 				return false;
@@ -546,14 +545,14 @@ const char *rules_verify_members(const struct cluster *cluster, const struct gan
 			continue;
 		if (!own->has_required_rules)
 			continue;
-		struct world world = {.cluster = cluster,
-		                      .view = VIEW_RELEASING,
-		                      .self_class = pod->pod_class,
-		                      .self_node = pod->node};
+		struct pods_seen seen = {.cluster = cluster,
+		                         .view = VIEW_RELEASING,
+		                         .self_class = pod->pod_class,
+		                         .self_node = pod->node};
 		for (int n = 0; n < cluster->node_count; n++)
 			for (size_t i = 0; i < cluster->residents[n].count; i++) {
 				const struct resident *resident = &cluster->residents[n].items[i];
-				if (residents_without_self(&world, n, resident) > 0 &&
+				if (residents_without_self(&seen, n, resident) > 0 &&
 				    anti_affine(cluster, own, pod->node,
 				                &cluster->pod_classes.items[resident->pod_class], n))
 					return arena_printf(arena, "pod %s shares a domain with a pod it excludes",

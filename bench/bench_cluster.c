@@ -1,106 +1,106 @@
 /* Clusters and gangs of the benchmark. */
-#include "world.h"
+#include "bench_cluster.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const level_labels[WORLD_LEVELS] = {"topology.kubernetes.io/zone", "example.com/block",
+static const char *const level_labels[BENCH_LEVELS] = {"topology.kubernetes.io/zone", "example.com/block",
                                                        "example.com/rack", "kubernetes.io/hostname"};
 
-const char *world_state_name(enum world_state state)
+const char *bench_cluster_state_name(enum bench_state state)
 {
-	static const char *const names[WORLD_STATES] = {"empty", "half (racks)", "half (nodes)", "fragmented"};
+	static const char *const names[BENCH_STATES] = {"empty", "half (racks)", "half (nodes)", "fragmented"};
 	return names[state];
 }
 
-uint64_t world_random(struct world *world)
+uint64_t bench_cluster_random(struct bench_cluster *bench)
 {
-	uint64_t value = world->random += 0x9e3779b97f4a7c15ULL;
+	uint64_t value = bench->random += 0x9e3779b97f4a7c15ULL;
 	value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
 	return value ^ (value >> 31);
 }
 
-static int block_count(const struct world *world)
+static int block_count(const struct bench_cluster *bench)
 {
-	enum { BLOCK = WORLD_RACK_NODES * WORLD_BLOCK_RACKS };
-	return (world->nodes + BLOCK - 1) / BLOCK;
+	enum { BLOCK = BENCH_RACK_NODES * BENCH_BLOCK_RACKS };
+	return (bench->nodes + BLOCK - 1) / BLOCK;
 }
 
-static void add_node(struct world *world, int number)
+static void add_node(struct bench_cluster *bench, int number)
 {
 	static const struct resource_amount allocatable[] = {{"cpu", 128000},
 	                                                     {"memory", INT64_C(1) << 40},
-	                                                     {"nvidia.com/gpu", WORLD_GPUS},
+	                                                     {"nvidia.com/gpu", BENCH_GPUS},
 	                                                     {"pods", 110}};
 	char zone[16], block[16], rack[16], host[16];
-	int block_number = number / (WORLD_RACK_NODES * WORLD_BLOCK_RACKS);
-	int blocks_per_zone = (block_count(world) + world->zones - 1) / world->zones;
+	int block_number = number / (BENCH_RACK_NODES * BENCH_BLOCK_RACKS);
+	int blocks_per_zone = (block_count(bench) + bench->zones - 1) / bench->zones;
 	snprintf(zone, sizeof(zone), "z%02d", block_number / blocks_per_zone);
 	snprintf(block, sizeof(block), "b%03d", block_number);
-	snprintf(rack, sizeof(rack), "r%04d", number / WORLD_RACK_NODES);
+	snprintf(rack, sizeof(rack), "r%04d", number / BENCH_RACK_NODES);
 	snprintf(host, sizeof(host), "n%06d", number);
-	struct label labels[] = {{level_labels[WORLD_ZONE], zone},
-	                         {level_labels[WORLD_BLOCK], block},
-	                         {level_labels[WORLD_RACK], rack},
-	                         {level_labels[WORLD_HOST], host}};
+	struct label labels[] = {{level_labels[BENCH_ZONE], zone},
+	                         {level_labels[BENCH_BLOCK], block},
+	                         {level_labels[BENCH_RACK], rack},
+	                         {level_labels[BENCH_HOST], host}};
 	struct cluster_node node = {
 		.name = host, .labels = {labels, 4}, .allocatable = allocatable, .allocatable_count = 4, .ready = true};
 	labels_sort(&node.labels);
-	cluster_add_node(world->cluster, &node);
+	cluster_add_node(bench->cluster, &node);
 }
 
-static int gpu_pod_class(struct world *world, int gpus)
+static int gpu_pod_class(struct bench_cluster *bench, int gpus)
 {
 	struct resource_amount requests[] = {{"cpu", 4000 * gpus},
 	                                     {"memory", (INT64_C(16) << 30) * gpus},
 	                                     {"nvidia.com/gpu", gpus},
 	                                     {"pods", 1}};
 	struct pod_input input = {.namespace_ = "default", .requests = requests, .request_count = 4};
-	return cluster_add_pod_class(world->cluster, &input);
+	return cluster_add_pod_class(bench->cluster, &input);
 }
 
-static void fill(struct world *world, enum world_state state)
+static void fill(struct bench_cluster *bench, enum bench_state state)
 {
 	bool second = false;
-	for (int node = 0; node < world->nodes; node++) {
-		int used = 0, unit = state == WORLD_HALF_RACKS ? WORLD_RACK_NODES : 1;
+	for (int node = 0; node < bench->nodes; node++) {
+		int used = 0, unit = state == BENCH_HALF_RACKS ? BENCH_RACK_NODES : 1;
 		if (node % (2 * unit) == 0)
-			second = world_random(world) % 2;
-		if (state == WORLD_HALF_RACKS || state == WORLD_HALF_NODES)
-			used = (node / unit % 2 == 1) == second ? WORLD_GPUS : 0;
-		if (state == WORLD_FRAGMENTED)
-			used = (int)(world_random(world) % (WORLD_GPUS + 1));
-		world->used[node] = used;
+			second = bench_cluster_random(bench) % 2;
+		if (state == BENCH_HALF_RACKS || state == BENCH_HALF_NODES)
+			used = (node / unit % 2 == 1) == second ? BENCH_GPUS : 0;
+		if (state == BENCH_FRAGMENTED)
+			used = (int)(bench_cluster_random(bench) % (BENCH_GPUS + 1));
+		bench->used[node] = used;
 		if (used > 0)
-			cluster_occupy(world->cluster, world->fillers[used], node, OCCUPY_RUNNING);
+			cluster_occupy(bench->cluster, bench->fillers[used], node, OCCUPY_RUNNING);
 	}
 }
 
-void world_create(struct world *world, int nodes, enum world_state state)
+void bench_cluster_create(struct bench_cluster *bench, int nodes, enum bench_state state)
 {
-	memset(world, 0, sizeof(*world));
-	world->nodes = nodes;
-	world->zones = nodes >= 16384 ? 8 : 2;
-	world->random = 42;
-	world->used = calloc((size_t)nodes, sizeof(int));
-	if (!world->used)
+	memset(bench, 0, sizeof(*bench));
+	bench->nodes = nodes;
+	bench->zones = nodes >= 16384 ? 8 : 2;
+	bench->random = 42;
+	bench->used = calloc((size_t)nodes, sizeof(int));
+	if (!bench->used)
 		abort();
-	world->cluster = cluster_create();
-	cluster_add_topology(world->cluster, "cluster", level_labels, WORLD_LEVELS);
+	bench->cluster = cluster_create();
+	cluster_add_topology(bench->cluster, "cluster", level_labels, BENCH_LEVELS);
 	for (int node = 0; node < nodes; node++)
-		add_node(world, node);
-	cluster_seal(world->cluster);
-	for (int gpus = 1; gpus <= WORLD_GPUS; gpus++)
-		world->fillers[gpus] = gpu_pod_class(world, gpus);
-	fill(world, state);
+		add_node(bench, node);
+	cluster_seal(bench->cluster);
+	for (int gpus = 1; gpus <= BENCH_GPUS; gpus++)
+		bench->fillers[gpus] = gpu_pod_class(bench, gpus);
+	fill(bench, state);
 }
 
-void world_destroy(struct world *world)
+void bench_cluster_destroy(struct bench_cluster *bench)
 {
-	cluster_destroy(world->cluster);
-	free(world->used);
+	cluster_destroy(bench->cluster);
+	free(bench->used);
 }
 
 /* ---- gangs ---- */
@@ -113,7 +113,7 @@ int plan_pod_count(const struct gang_plan *plan)
 
 static struct gang_level level_at(int level)
 {
-	return level == WORLD_NO_LEVEL ? GANG_NO_LEVEL : (struct gang_level){.topology = 0, .level = level};
+	return level == BENCH_NO_LEVEL ? GANG_NO_LEVEL : (struct gang_level){.topology = 0, .level = level};
 }
 
 static int add_tree_node(struct gang *gang, int parent, int children, int minimum, int required)
@@ -139,10 +139,10 @@ static void add_pods(struct gang *gang, int leaf, int pod_class, int count)
 		                                                  .nominated = -1};
 }
 
-struct gang world_gang(struct world *world, const struct gang_plan *plan)
+struct gang bench_cluster_gang(struct bench_cluster *bench, const struct gang_plan *plan)
 {
 	struct gang gang = {.namespace_ = "default", .name = plan->name};
-	int pod_class = gpu_pod_class(world, plan->gpus);
+	int pod_class = gpu_pod_class(bench, plan->gpus);
 	size_t parents = (size_t)plan->parents, segments = (size_t)plan->segments;
 	gang.tree = calloc(1 + parents + (parents ? parents : 1) * segments, sizeof(*gang.tree));
 	gang.pods = calloc((size_t)plan_pod_count(plan), sizeof(*gang.pods));
@@ -165,26 +165,26 @@ struct gang world_gang(struct world *world, const struct gang_plan *plan)
 	return gang;
 }
 
-void world_free_gang(struct gang *gang)
+void bench_cluster_free_gang(struct gang *gang)
 {
 	free(gang->tree);
 	free(gang->pods);
 }
 
-bool world_fits(const struct world *world, const struct gang_plan *plan)
+bool bench_cluster_fits(const struct bench_cluster *bench, const struct gang_plan *plan)
 {
 	if (plan->impossible)
 		return false;
 	int64_t pods = 0, segments = 0, parents = 0, in_zone = 0, in_rack = 0;
-	for (int node = 0; node < world->nodes; node++) {
-		in_rack += (WORLD_GPUS - world->used[node]) / plan->gpus;
-		if ((node + 1) % WORLD_RACK_NODES != 0)
+	for (int node = 0; node < bench->nodes; node++) {
+		in_rack += (BENCH_GPUS - bench->used[node]) / plan->gpus;
+		if ((node + 1) % BENCH_RACK_NODES != 0)
 			continue;
 		pods += in_rack;
 		in_zone += in_rack / plan->pods;
 		in_rack = 0;
-		if (node + 1 < world->nodes && cluster_node_domain(world->cluster, 0, WORLD_ZONE, node) ==
-		                                       cluster_node_domain(world->cluster, 0, WORLD_ZONE, node + 1))
+		if (node + 1 < bench->nodes && cluster_node_domain(bench->cluster, 0, BENCH_ZONE, node) ==
+		                                       cluster_node_domain(bench->cluster, 0, BENCH_ZONE, node + 1))
 			continue;
 		segments += in_zone;
 		if (plan->parents)

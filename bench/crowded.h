@@ -1,9 +1,9 @@
 /* Full clusters with queues and groups, for the benchmark of evictions. */
-#ifndef BENCH_EVICT_WORLD_H
-#define BENCH_EVICT_WORLD_H
+#ifndef BENCH_CROWDED_H
+#define BENCH_CROWDED_H
 
 #include "engine/cycle/cycle.h"
-#include "world.h"
+#include "bench_cluster.h"
 
 enum evict_kind {
 	EVICT_FLAT,     /* half as many pods as nodes, each as large as a node */
@@ -13,15 +13,15 @@ enum evict_kind {
 	EVICT_TOO_MANY, /* EVICT_FLAT, but protected pods leave one node too few: impossible */
 };
 
-struct evict_world {
-	struct world world;
+struct crowded {
+	struct bench_cluster bench;
 	struct cycle cycle;
 	int waiting; /* the group that wants room, -1 when there are many */
 };
 
 /* Every device is used by a group of one pod of its own. The waiting gang is in another queue (reclaim) or in the same
  * one with a higher priority (preempt). */
-void evict_world_gang(struct evict_world *world, int nodes, enum evict_kind kind, bool same_queue);
+void crowded_gang(struct crowded *bench, int nodes, enum evict_kind kind, bool same_queue);
 enum evict_fill {
 	EVICT_IDLE,     /* nothing runs */
 	EVICT_BALANCED, /* everything is used, every queue is at its share */
@@ -29,10 +29,10 @@ enum evict_fill {
 };
 
 /* Many queues with many groups that wait, of one to four pods with one device each. */
-void evict_world_crowd(struct evict_world *world, int nodes, int queues, int groups, enum evict_fill fill);
+void crowded_crowd(struct crowded *bench, int nodes, int queues, int groups, enum evict_fill fill);
 /* How many pods of the crowd get a place. */
-int evict_world_served(int queues, int groups, enum evict_fill fill);
-void evict_world_destroy(struct evict_world *world);
-int evict_world_wanted(const struct evict_world *world); /* pods of the waiting gang */
+int crowded_served(int queues, int groups, enum evict_fill fill);
+void crowded_destroy(struct crowded *bench);
+int crowded_wanted(const struct crowded *bench); /* pods of the waiting gang */
 
 #endif

@@ -1,5 +1,5 @@
 /* Owns a store with nodes, pods and groups, and a scheduler at work on it. */
-#include "yard.h"
+#include "control_loop.h"
 
 #include "times.h"
 #include "object/doc.h"
@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-bool yard_write(struct yard *yard, struct store_request request, const char *api_version, const char *kind,
-                const char *body)
+bool control_loop_write(struct control_loop *loop, struct store_request request, const char *api_version,
+                        const char *kind, const char *body)
 {
 	struct error error = {0};
 	struct arena *arena = arena_create();
 	struct store_result result = {.arena = arena};
 	struct doc *doc = body ? doc_parse_json(body, strlen(body), &error) : NULL;
-	request.api = store_api_of_kind(yard->store, api_version, kind);
+	request.api = store_api_of_kind(loop->store, api_version, kind);
 	request.body = doc ? doc_root(doc) : NULL;
-	bool done = (doc || !body) && store_write(yard->store, &request, &result) == 0;
+	bool done = (doc || !body) && store_write(loop->store, &request, &result) == 0;
 	if (!done)
 		fprintf(stderr, "%s: %s %s\n", kind, error.text, result.error.message ? result.error.message : "");
 	store_result_clear(&result);
@@ -25,14 +25,14 @@ bool yard_write(struct yard *yard, struct store_request request, const char *api
 	return done;
 }
 
-static bool create(struct yard *yard, const char *namespace_, const char *api_version, const char *kind,
+static bool create(struct control_loop *loop, const char *namespace_, const char *api_version, const char *kind,
                    const char *body)
 {
-	return yard_write(yard, (struct store_request){.verb = STORE_CREATE, .namespace_ = namespace_}, api_version,
-	                  kind, body);
+	return control_loop_write(loop, (struct store_request){.verb = STORE_CREATE, .namespace_ = namespace_},
+	                          api_version, kind, body);
 }
 
-void yard_make_node(struct yard *yard, int number)
+void control_loop_make_node(struct control_loop *loop, int number)
 {
 	char body[512];
 	snprintf(
@@ -40,12 +40,12 @@ void yard_make_node(struct yard *yard, int number)
 		"{\"metadata\":{\"name\":\"n%d\",\"labels\":{\"zone\":\"z%d\",\"block\":\"b%d\",\"rack\":\"r%d\","
 		"\"kubernetes.io/hostname\":\"n%d\"}},\"status\":{\"allocatable\":{\"cpu\":\"64\",\"memory\":\"512Gi\","
 		"\"pods\":\"110\",\"nvidia.com/gpu\":\"8\"}}}",
-		number, number / YARD_ZONE, number / 128, number / YARD_RACK, number);
-	create(yard, "", "v1", "Node", body);
+		number, number / LOOP_ZONE, number / 128, number / LOOP_RACK, number);
+	create(loop, "", "v1", "Node", body);
 }
 
 /* On a node, or waiting. */
-void yard_make_pod(struct yard *yard, const char *name, const char *group, int gpus, int node)
+void control_loop_make_pod(struct control_loop *loop, const char *name, const char *group, int gpus, int node)
 {
 	char body[768], where[64] = "";
 	if (node >= 0)
@@ -57,10 +57,10 @@ void yard_make_pod(struct yard *yard, const char *name, const char *group, int g
 	         "\"4\","
 	         "\"nvidia.com/gpu\":\"%d\"}}}]},\"status\":{\"phase\":\"%s\"}}",
 	         name, group, where, gpus, node >= 0 ? "Running" : "Pending");
-	create(yard, "default", "v1", "Pod", body);
+	create(loop, "default", "v1", "Pod", body);
 }
 
-void yard_make_group(struct yard *yard, const char *name, int minimum, bool rack)
+void control_loop_make_group(struct control_loop *loop, const char *name, int minimum, bool rack)
 {
 	char body[512];
 	snprintf(body, sizeof(body),
@@ -68,77 +68,77 @@ void yard_make_group(struct yard *yard, const char *name, int minimum, bool rack
 	         "\"spec\":{\"minMember\":%d,\"queue\":\"all\"%s%s}}",
 	         name, minimum, rack ? ",\"preemptibility\":\"non-preemptible\"" : "",
 	         rack ? ",\"topologyConstraint\":{\"topology\":\"cluster\",\"requiredTopologyLevel\":\"rack\"}" : "");
-	create(yard, "default", "scheduling.run.ai/v2alpha2", "PodGroup", body);
+	create(loop, "default", "scheduling.run.ai/v2alpha2", "PodGroup", body);
 }
 
-void yard_commit(struct yard *yard)
+void control_loop_commit(struct control_loop *loop)
 {
 	struct error error = {0};
-	if (store_commit(yard->store, &error) < 0)
+	if (store_commit(loop->store, &error) < 0)
 		fprintf(stderr, "commit: %s\n", error.text);
 }
 
-void yard_open(struct yard *yard, int nodes)
+void control_loop_open(struct control_loop *loop, int nodes)
 {
 	struct error error = {0};
-	*yard = (struct yard){.nodes = nodes};
-	clock_virtual_init(&yard->clock, INT64_C(1767225600) * CLOCK_SECOND);
-	yard->store = store_open(&(struct store_options){.clock = &yard->clock.source, .seed = 1}, &error);
-	create(yard, "", "scheduling.run.ai/v2", "Queue",
+	*loop = (struct control_loop){.nodes = nodes};
+	clock_virtual_init(&loop->clock, INT64_C(1767225600) * CLOCK_SECOND);
+	loop->store = store_open(&(struct store_options){.clock = &loop->clock.source, .seed = 1}, &error);
+	create(loop, "", "scheduling.run.ai/v2", "Queue",
 	       "{\"apiVersion\":\"scheduling.run.ai/v2\",\"kind\":\"Queue\",\"metadata\":{\"name\":\"all\"},\"spec\":{"
 	       "\"resources\":{\"gpu\":{\"quota\":-1,\"limit\":-1},\"cpu\":{\"quota\":-1,\"limit\":-1},\"memory\":{"
 	       "\"quota\":"
 	       "-1,\"limit\":-1}}}}");
-	create(yard, "", "kai.scheduler/v1alpha1", "Topology",
+	create(loop, "", "kai.scheduler/v1alpha1", "Topology",
 	       "{\"apiVersion\":\"kai.scheduler/v1alpha1\",\"kind\":\"Topology\",\"metadata\":{\"name\":\"cluster\"},"
 	       "\"spec\":{\"levels\":[{\"nodeLabel\":\"zone\"},{\"nodeLabel\":\"block\"},{\"nodeLabel\":\"rack\"},"
 	       "{\"nodeLabel\":\"kubernetes.io/hostname\"}]}}");
 	for (int n = 0; n < nodes; n++)
-		yard_make_node(yard, n);
-	yard_commit(yard);
+		control_loop_make_node(loop, n);
+	control_loop_commit(loop);
 }
 
-void yard_start(struct yard *yard)
+void control_loop_start(struct control_loop *loop)
 {
-	yard->scheduler = scheduler_create(
-		&(struct scheduler_options){.store = yard->store, .clock = &yard->clock.source, .pause_ns = 1});
+	loop->scheduler = scheduler_create(
+		&(struct scheduler_options){.store = loop->store, .clock = &loop->clock.source, .pause_ns = 1});
 }
 
 /* Turns until the scheduler has nothing more to do; the time of all of them. */
-double yard_settle(struct yard *yard)
+double control_loop_settle(struct control_loop *loop)
 {
 	double start = measure_processor_us();
 	for (int turn = 0; turn < 10; turn++) {
-		uint64_t before = store_version(yard->store);
-		clock_virtual_advance(&yard->clock, CLOCK_SECOND / 100);
+		uint64_t before = store_version(loop->store);
+		clock_virtual_advance(&loop->clock, CLOCK_SECOND / 100);
 		/* A step reads and writes a part; the next one goes on. */
-		while (scheduler_step(yard->scheduler) == 0)
-			yard_commit(yard);
-		yard_commit(yard);
-		if (store_version(yard->store) == before)
+		while (scheduler_step(loop->scheduler) == 0)
+			control_loop_commit(loop);
+		control_loop_commit(loop);
+		if (store_version(loop->store) == before)
 			break;
 	}
 	return measure_processor_us() - start;
 }
 
-void yard_close(struct yard *yard)
+void control_loop_close(struct control_loop *loop)
 {
-	scheduler_destroy(yard->scheduler);
-	store_close(yard->store);
+	scheduler_destroy(loop->scheduler);
+	store_close(loop->store);
 }
 
-bool yard_is_bound(const struct yard *yard, const char *name)
+bool control_loop_is_bound(const struct control_loop *loop, const char *name)
 {
-	const struct store_type *pods = store_type_find(yard->store, "", "pods");
-	const struct store_object *pod = store_peek(yard->store, pods, "default", name);
+	const struct store_type *pods = store_type_find(loop->store, "", "pods");
+	const struct store_object *pod = store_peek(loop->store, pods, "default", name);
 	return pod && val_str(val_path(pod->root, "spec", "nodeName", NULL), NULL);
 }
 
-void yard_remove_pod(struct yard *yard, const char *name)
+void control_loop_remove_pod(struct control_loop *loop, const char *name)
 {
 	struct store_request request = {.verb = STORE_DELETE,
 	                                .namespace_ = "default",
 	                                .name = name,
 	                                .options = {.has_grace = true, .grace = 0}};
-	yard_write(yard, request, "v1", "Pod", NULL);
+	control_loop_write(loop, request, "v1", "Pod", NULL);
 }
