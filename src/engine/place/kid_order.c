@@ -6,7 +6,7 @@
 /* Children that are hard to place come first: few copies fit, many pods needed. Spec order breaks ties. */
 struct hardness {
 	int want;
-	int64_t scarcity, pods;
+	int64_t copies, pods; /* copies: how many fit */
 	int class_;
 	int order;
 };
@@ -14,8 +14,8 @@ struct hardness {
 static int compare_hardness(const void *left, const void *right)
 {
 	const struct hardness *a = left, *b = right;
-	if (a->scarcity != b->scarcity)
-		return a->scarcity < b->scarcity ? -1 : 1;
+	if (a->copies != b->copies)
+		return a->copies < b->copies ? -1 : 1;
 	if (a->pods != b->pods)
 		return a->pods > b->pods ? -1 : 1;
 	if (a->class_ != b->class_)
@@ -45,10 +45,8 @@ void search_order_kids(struct solver *solver)
 			for (int t = 0; t < solver->topology_count; t++)
 				if (solver->bound_total[t][kid->class_] < copies)
 					copies = solver->bound_total[t][kid->class_];
-			list[k] = (struct hardness){.want = kids[k],
-			                            .scarcity = copies,
-			                            .class_ = kid->class_,
-			                            .order = k};
+			list[k] =
+				(struct hardness){.want = kids[k], .copies = copies, .class_ = kid->class_, .order = k};
 			for (int s = 0; s < solver->shape_count; s++)
 				list[k].pods += class_->least[s];
 		}
