@@ -165,9 +165,8 @@ static void add_amounts(int64_t *into, const int64_t *amounts, int sign)
 		into[r] = clamp_add(into[r], sign * amounts[r]);
 }
 
-/* What the pods of the group hold and ask for. `known`: what each pod class counts for, NULL when nobody worked it out. */
-static struct cycle_account account_of(const struct cycle *cycle, const struct cycle_group *group,
-                                       const int64_t (*known)[CYCLE_RESOURCES])
+/* What the pods of the group hold and ask for. `known`: what each pod class counts for. */
+static struct cycle_account account_of(const struct cycle_group *group, const int64_t (*known)[CYCLE_RESOURCES])
 {
 	struct cycle_account account = {0};
 	bool *core = find_core(group);
@@ -176,11 +175,7 @@ static struct cycle_account account_of(const struct cycle *cycle, const struct c
 		bool member = cycle_is_member(pod);
 		if (!member && (pod->state != MEMBER_WAITING || group->nowhere))
 			continue;
-		int64_t amounts[CYCLE_RESOURCES] = {0};
-		if (known)
-			memcpy(amounts, known[pod->pod_class], sizeof(amounts));
-		else
-			add_shape(cycle->cluster, (size_t)pod->pod_class, amounts);
+		const int64_t *amounts = known[pod->pod_class];
 		add_amounts(account.requested, amounts, 1);
 		if (member)
 			add_amounts(account.allocated, amounts, 1);
@@ -207,7 +202,7 @@ void cycle_settle(struct cycle *cycle, int number)
 		return;
 	group->settled = true;
 	group->settled_queue = group->queue;
-	group->account = account_of(cycle, group, NULL);
+	group->account = account_of(group, cycle_pod_class_amounts(cycle->cluster));
 	book(cycle, group, 1);
 }
 
@@ -404,7 +399,7 @@ void cycle_open_accounts(struct cycle_run *run)
 	}
 	for (size_t i = 0; i < cycle_work_count(cycle); i++) {
 		const struct cycle_group *group = &cycle->groups[cycle_work_at(cycle, i)];
-		struct cycle_account account = account_of(cycle, group, run->amounts);
+		struct cycle_account account = account_of(group, run->amounts);
 		for (int q = group->queue; q >= 0; q = run->shares[q].parent) {
 			add_amounts(run->shares[q].allocated, account.allocated, 1);
 			add_amounts(run->shares[q].allocated_protected, account.is_protected, 1);
