@@ -56,6 +56,12 @@ void live_look_again(struct live *live, int group);
 void live_look_later(struct live *live, int group);
 /* When the numbers of a group were last told, for its owner to keep. */
 int64_t *live_numbers_told(struct live *live, int group);
+/* What the pods of a group, and its PodGroup, were found to say, for its owner to keep. Both are 0 once one of these objects was
+ * read again, in whatever it changed: somebody may have written something else there. */
+struct live_known {
+	uint64_t pods, group;
+};
+struct live_known *live_known(struct live *live, int group);
 /* Also between the two: whether the pods of a group that know already why they wait are to hear it in new words. Its numbers
  * change with every pod that comes or goes, and with each of them every pod that waits would be written: so only when it
  * means something else (`meaning`), or now and then. */

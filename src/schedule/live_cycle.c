@@ -100,6 +100,11 @@ int64_t *live_numbers_told(struct live *live, int group)
 	return &live->slots[group].numbers_told;
 }
 
+struct live_known *live_known(struct live *live, int group)
+{
+	return &live->slots[group].known;
+}
+
 enum live_news live_news(struct live *live, int group, uint64_t meaning, int64_t now_ns)
 {
 	struct live_slot *slot = &live->slots[group];

@@ -46,6 +46,7 @@ static int new_group(struct live *live)
 	live->slots[group].used = true;
 	live->slots[group].told = 0;
 	live->slots[group].numbers_told = 0;
+	live->slots[group].known = (struct live_known){0};
 	return group;
 }
 
@@ -66,6 +67,12 @@ void live_group_list(struct live *live, int group)
 	vec_push(&live->todo, group);
 }
 
+void live_group_pod_read(struct live *live, const struct live_object *pod)
+{
+	if (pod->family && pod->family->group && pod->family->group->slot >= 0)
+		live->slots[pod->family->group->slot].known = (struct live_known){0};
+}
+
 /* Before a group is read again: off the accounts, and nothing left of what it was. */
 static struct arena *start_reading(struct live *live, int group)
 {
@@ -73,6 +80,7 @@ static struct arena *start_reading(struct live *live, int group)
 	cycle_unsettle(&live->snapshot.cycle, group);
 	vacate_slot(live, group);
 	live->snapshot.cycle.groups[group].blocked = false;
+	slot->known = (struct live_known){0};
 	reset(&slot->spec);
 	return slot->spec;
 }
@@ -145,6 +153,7 @@ void live_group_update(struct live *live, struct live_object *object)
 {
 	if (object->slot >= 0 && same_group(object->read, object->object)) {
 		live_group_list(live, object->slot); /* somebody may have changed the status */
+		live->slots[object->slot].known = (struct live_known){0};
 		return;
 	}
 	bool known = object->slot >= 0;
@@ -233,6 +242,7 @@ static void refresh(struct live *live, struct live_family *family)
 	struct snapshot_group *group = &live->snapshot.groups[number];
 	struct cycle_group *into = &live->snapshot.cycle.groups[number];
 	cycle_unsettle(&live->snapshot.cycle, number);
+	live->slots[number].known = (struct live_known){0};
 	reset(&live->slots[number].gang);
 	struct arena *arena = live->slots[number].gang;
 	group->members = arena_array(arena, int, family->pods.count);

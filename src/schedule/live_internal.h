@@ -61,6 +61,7 @@ struct live_slot {
 	uint64_t told;
 	int64_t told_at;
 	int64_t numbers_told;
+	struct live_known known;
 };
 
 struct live {
@@ -117,6 +118,8 @@ void live_families_clear(struct live *live);
 /* live_groups.c */
 void live_group_free(struct live *live, int group);
 void live_group_list(struct live *live, int group);
+/* A pod of the group was read again: nobody has looked yet at what it was told. */
+void live_group_pod_read(struct live *live, const struct live_object *pod);
 void live_group_implicit(struct live *live, struct live_object *pod);
 void live_group_update(struct live *live, struct live_object *object);
 void live_group_drop(struct live *live, struct live_object *object);

@@ -223,6 +223,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	}
 	find_family(live, object, decoded->usable ? decoded->spec.group : build_group_of_bad_pod(object->read->root),
 	            same);
+	live_group_pod_read(live, object);
 	own_group(live, object, pod);
 	free(old_block);
 	store_object_derived_drop(old);

@@ -168,8 +168,6 @@ static bool may_write(const struct scheduler_turn *turn, size_t index, const str
 	struct live *live = turn->scheduler->live;
 	const struct val *old = val_get(object->root, "status");
 	int64_t *last = live_numbers_told(live, (int)index);
-	if (!differs(old, now))
-		return false;
 	bool same = val_equal(val_get(old, "phase"), val_get(now, "phase")) &&
 	            val_equal(val_get(old, "conditions"), val_get(now, "conditions")) &&
 	            !val_get(now, "schedulingConditions");
@@ -276,7 +274,8 @@ static bool serves(const struct scheduler_turn *turn, const struct store_object 
 	return settings_serves_pool(settings, val_str(val_get(labels, settings_pool_label(settings)), NULL));
 }
 
-static void write_group_status(const struct scheduler_turn *turn, const struct plan_group *group,
+/* Whether it says so already. */
+static bool write_group_status(const struct scheduler_turn *turn, const struct plan_group *group,
                                const struct store_object *object, bool assumed, const struct held_back *held,
                                const char *message)
 {
@@ -310,7 +309,8 @@ static void write_group_status(const struct scheduler_turn *turn, const struct p
 	scheduler_put_conditions(turn, group, object, placed, message, build, status);
 	build_put(build, status, "conditions", conditions(turn, object, &condition, stale, build));
 	struct doc *doc = build_finish(build, status);
-	int written = may_write(turn, group->index, object, doc_root(doc))
+	bool told = !differs(val_get(object->root, "status"), doc_root(doc));
+	int written = !told && may_write(turn, group->index, object, doc_root(doc))
 	                      ? writes_patch_status(turn->store, object, copy, build_copy(copy, doc_root(doc)))
 	                      : 0;
 	if (written < 0)
@@ -322,13 +322,15 @@ static void write_group_status(const struct scheduler_turn *turn, const struct p
 	doc_destroy(doc);
 	build_destroy(copy);
 	build_destroy(build);
+	return told;
 }
 
-void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message)
+bool scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message)
 {
 	const struct store_type *type = store_type_find(turn->store, KINDS_SCHEDULING, "podgroups");
 	struct store_object *object =
 		store_object_retain(type ? store_peek(turn->store, type, group->namespace_, group->name) : NULL);
+	bool told = false;
 	if (object && serves(turn, object)) {
 		scheduler_write_times(turn, group->index, object);
 		if (scheduler_write_places(turn, group->index, object) < 0)
@@ -336,7 +338,8 @@ void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_g
 		bool assumed = withhold(turn, group->index);
 		struct held_back held = assumed ? held_back_by(turn, group) : (struct held_back){0};
 		if (!assumed || held.reason)
-			write_group_status(turn, group, object, assumed, &held, message);
+			told = write_group_status(turn, group, object, assumed, &held, message) && !assumed;
 	}
 	store_object_release(object);
+	return told;
 }

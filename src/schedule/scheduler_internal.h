@@ -94,6 +94,7 @@ struct scheduler_turn {
 	const struct claim_choices *choices; /* for claims of pods that are about to be bound; NULL: there are none */
 	size_t stage, next, pod;             /* the stage, its next group or eviction, and the next pod of that group */
 	enum live_news news;                 /* of that group */
+	bool known;                          /* its pods so far were told already what there is to tell */
 	bool kept;                           /* what is moved has its new place */
 };
 
@@ -148,8 +149,8 @@ void scheduler_unwritten(const struct scheduler_turn *turn, size_t group);
 /* scheduler_status.c: what is told about the groups of this cycle, their pods and the queues; a stage as well. */
 bool scheduler_write_status(struct scheduler_turn *turn);
 
-/* scheduler_group.c: the status of one PodGroup. */
-void scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message);
+/* scheduler_group.c: the status of one PodGroup. True when it says already what it should. */
+bool scheduler_mark_group(const struct scheduler_turn *turn, const struct plan_group *group, const char *message);
 /* Quantities of queues and groups. */
 struct node *scheduler_amounts(struct build *build, struct arena *arena, const int64_t amounts[CYCLE_RESOURCES]);
 

@@ -33,14 +33,16 @@ static bool knows(const struct val *pod, const struct condition *condition)
 }
 
 /* What the conditions of one pod should say. `node` is where room is reserved for it, "" for nowhere. */
-static void mark_waiting(const struct scheduler_turn *turn, size_t group, const struct pod_spec *spec, const char *node,
+static void mark_waiting(struct scheduler_turn *turn, size_t group, const struct pod_spec *spec, const char *node,
                          const char *reason, const char *message, bool tell, enum live_news news)
 {
 	const struct store_type *type = store_type_find(turn->store, "", "pods");
 	struct store_object *pod =
 		store_object_retain(type ? store_peek(turn->store, type, spec->namespace_, spec->name) : NULL);
-	if (!pod)
+	if (!pod) {
+		turn->known = false;
 		return;
+	}
 	if (!reason)
 		reason = val_str(val_get(writes_find_condition(pod->root, "PodScheduled"), "reason"), UNSCHEDULABLE);
 	struct condition condition = {"PodScheduled", "False", reason, message};
@@ -49,6 +51,7 @@ static void mark_waiting(const struct scheduler_turn *turn, size_t group, const 
 	bool known = knows(pod->root, &condition);
 	tell &= !known || news == LIVE_NEW_MEANING;
 	if (!same_node || (!same && (!known || news != LIVE_NO_NEWS))) {
+		turn->known = false;
 		struct build *build = build_create();
 		struct node *status = build_map(build);
 		build_put(build, status, "nominatedNodeName", node[0] ? build_string(build, node) : build_null(build));
@@ -110,55 +113,110 @@ static const char *pod_reason(const struct scheduler_turn *turn, const struct sn
 	return decided->state == GROUP_BLOCKED ? "WaitingForGang" : UNSCHEDULABLE;
 }
 
-/* False when the slice was used up before the last one. */
-static bool mark_pods(struct scheduler_turn *turn, size_t index, const char *message)
+static uint64_t hash_text(const char *text)
+{
+	return XXH3_64bits(text, strlen(text));
+}
+
+/* 0 when one has a reservation: that may be elsewhere in the next cycle. */
+static uint64_t hash_members(const struct gang *gang, uint64_t hash)
+{
+	for (size_t p = 0; p < gang->pod_count; p++) {
+		if (gang->pods[p].state == MEMBER_RESERVED)
+			return 0;
+		hash = hash_mix(hash, (uint64_t)gang->pods[p].state);
+	}
+	return hash | 1;
+}
+
+/* All that decides which pods of the group are told that they wait, and by which word, where there is no news; what they
+ * are told now stands in themselves. 0: each is to be looked at. */
+static uint64_t describe_waiting(const struct scheduler_turn *turn, const struct gang *gang, const char *waits_for,
+                                 bool quiet)
+{
+	uint64_t hash = hash_mix(quiet, is_plain(turn));
+	hash = hash_mix(hash, waits_for ? hash_text(waits_for) : 0);
+	return hash_members(gang, hash);
+}
+
+/* What all waiting pods of a group are told. */
+struct told {
+	const char *reason, *message;
+	bool quiet, tell; /* tell: with an event */
+	uint64_t known;   /* as describe_waiting says */
+};
+
+static void mark_member(struct scheduler_turn *turn, size_t index, size_t number, const struct told *told)
 {
 	const struct snapshot *snapshot = turn->plan->snapshot;
 	const struct snapshot_group *group = &snapshot->groups[index];
-	const struct cycle_group *decided = &snapshot->cycle.groups[index];
+	const struct gang_pod *member = &snapshot->cycle.groups[index].gang.pods[number];
+	const struct snapshot_pod *pod = &snapshot->pods[group->members[number]];
+	/* A pod that is evicted and moved has a reservation too, but is on a node still. */
+	if (pod->node >= 0 || pod->gone)
+		return;
+	if (member->state == MEMBER_RESERVED) {
+		const char *node = cluster_node_name(snapshot->cycle.cluster, member->node);
+		mark_waiting(turn, index, pod->spec, node, "Reserved",
+		             arena_printf(turn->arena, "room on node %s is reserved until pods there have ended", node),
+		             true, LIVE_NEW_MEANING);
+	} else if (member->state == MEMBER_GATED) {
+		mark_waiting(turn, index, pod->spec, "", "SchedulingGated", "the pod has scheduling gates", false,
+		             turn->news);
+	} else if (member->state == MEMBER_BLOCKED && pod->block->code == BLOCK_NOT_GROUPED) {
+		return; /* its condition is what says so, and is taken back by whoever wrote it */
+	} else if (member->state == MEMBER_BLOCKED) {
+		mark_waiting(turn, index, pod->spec, "",
+		             is_plain(turn) ? UNSCHEDULABLE : block_code_name(pod->block->code), pod->block->message,
+		             group->implicit, turn->news);
+	} else if (member->state == MEMBER_WAITING && (!told->quiet || pod->nominated)) {
+		mark_waiting(turn, index, pod->spec, "", told->reason, told->message, told->tell, turn->news);
+	}
+}
+
+/* But for the message. */
+static struct told tell_what(const struct scheduler_turn *turn, size_t index)
+{
+	const struct snapshot_group *group = &turn->plan->snapshot->groups[index];
+	const struct cycle_group *decided = &turn->plan->snapshot->cycle.groups[index];
+	struct told told = {0};
 	/* While pods of a gang still arrive the message changes with each of them: the PodGroup tells, not every pod. */
-	bool tell = decided->state != GROUP_NOT_READY && !gang_root_blocked(&decided->gang);
+	told.tell = decided->state != GROUP_NOT_READY && !gang_root_blocked(&decided->gang);
 	/* spec.markUnschedulable false: pods are not marked, the PodGroup alone says why. */
-	bool quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
-	const char *waits_for = quiet ? "Waiting" : pod_reason(turn, group, decided);
-	if (turn->pod == 0)
-		turn->news = live_news(turn->scheduler->live, (int)index, meaning_of(decided),
-		                       turn->now_seconds * CLOCK_SECOND);
-	enum live_news news = turn->news;
-	for (; turn->pod < decided->gang.pod_count; turn->pod++) {
-		const struct gang_pod *member = &decided->gang.pods[turn->pod];
-		const struct snapshot_pod *pod = &snapshot->pods[group->members[turn->pod]];
+	told.quiet = !group->implicit && !group->rejected && !group->spec.mark_unschedulable;
+	told.reason = told.quiet ? "Waiting" : pod_reason(turn, group, decided);
+	told.known = describe_waiting(turn, &decided->gang, told.reason, told.quiet);
+	return told;
+}
+
+/* Whether pods of the group may have to be told something. */
+static bool begin_pods(struct scheduler_turn *turn, size_t index, const struct told *told)
+{
+	struct live *live = turn->scheduler->live;
+	turn->news = live_news(live, (int)index, meaning_of(&turn->plan->snapshot->cycle.groups[index]),
+	                       turn->now_seconds * CLOCK_SECOND);
+	turn->known = true;
+	return turn->news != LIVE_NO_NEWS || !told->known || live_known(live, (int)index)->pods != told->known;
+}
+
+/* False when the slice was used up before the last one. */
+static bool mark_pods(struct scheduler_turn *turn, size_t index, const struct told *told)
+{
+	const struct snapshot *snapshot = turn->plan->snapshot;
+	const struct snapshot_group *group = &snapshot->groups[index];
+	for (; turn->pod < snapshot->cycle.groups[index].gang.pod_count; turn->pod++) {
 		if (turn->scheduler->left == 0)
 			return false;
 		scheduler_spend(turn->scheduler, SCHEDULER_COST_LOOK);
-		/* A pod that is evicted and moved has a reservation too, but is on a node still. */
-		if (pod->node >= 0 || pod->gone)
-			continue;
-		if (member->state == MEMBER_RESERVED) {
-			const char *node = cluster_node_name(snapshot->cycle.cluster, member->node);
-			mark_waiting(turn, index, pod->spec, node, "Reserved",
-			             arena_printf(turn->arena,
-			                          "room on node %s is reserved until pods there have ended", node),
-			             true, LIVE_NEW_MEANING);
-		} else if (member->state == MEMBER_GATED) {
-			mark_waiting(turn, index, pod->spec, "", "SchedulingGated", "the pod has scheduling gates",
-			             false, news);
-		} else if (member->state == MEMBER_BLOCKED && pod->block->code == BLOCK_NOT_GROUPED) {
-			continue; /* its condition is what says so, and is taken back by whoever wrote it */
-		} else if (member->state == MEMBER_BLOCKED) {
-			mark_waiting(turn, index, pod->spec, "",
-			             is_plain(turn) ? UNSCHEDULABLE : block_code_name(pod->block->code),
-			             pod->block->message, group->implicit, news);
-		} else if (member->state == MEMBER_WAITING && (!quiet || pod->nominated)) {
-			mark_waiting(turn, index, pod->spec, "", waits_for, message, tell, news);
-		}
+		mark_member(turn, index, turn->pod, told);
 	}
 	for (size_t i = 0; i < group->stray_count; i++) {
 		const struct snapshot_pod *pod = &snapshot->pods[group->strays[i]];
-		if (pod->node < 0 && !quiet)
+		if (pod->node < 0 && !told->quiet)
 			mark_waiting(turn, index, pod->spec, "", is_plain(turn) ? UNSCHEDULABLE : PODS_NOT_GROUPED,
-			             message, tell, news);
+			             told->message, told->tell, turn->news);
 	}
+	live_known(turn->scheduler->live, (int)index)->pods = turn->known ? told->known : 0;
 	turn->pod = 0;
 	return true;
 }
@@ -273,6 +331,48 @@ static bool gathers(const struct scheduler_turn *turn, size_t index)
 	return true;
 }
 
+/* All that the status of a PodGroup of which nothing runs is made of but for the objects themselves. 0: it is to be looked at. */
+static uint64_t describe_status(const struct scheduler_turn *turn, const struct plan_group *group)
+{
+	const struct cycle *cycle = &turn->plan->snapshot->cycle;
+	const struct cycle_group *decided = &cycle->groups[group->index];
+	if (cycle->eviction_count > 0 || decided->place_count > 0)
+		return 0;
+	for (size_t p = 0; p < decided->gang.pod_count; p++)
+		if (decided->gang.pods[p].state == MEMBER_RUNNING)
+			return 0;
+	uint64_t hash = hash_mix((uint64_t)decided->state, (uint64_t)decided->proof);
+	hash = hash_mix(hash, settings_now(turn->scheduler->options.settings)->placing);
+	for (size_t i = 0; i < group->reason_count; i++)
+		hash = hash_mix(hash_mix(hash, hash_text(group->reasons[i].code)),
+		                hash_text(group->reasons[i].message));
+	return hash_members(&decided->gang, hash);
+}
+
+/* False when the slice was used up before the last one of its pods. */
+static bool mark_all(struct scheduler_turn *turn, const struct plan_group *group)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	size_t index = group->index;
+	struct told told = tell_what(turn, index);
+	uint64_t status = describe_status(turn, group), *known = &live_known(scheduler->live, (int)index)->group;
+	bool pods = turn->pod > 0 || begin_pods(turn, index, &told);
+	bool all = !turn->plan->snapshot->groups[index].implicit && (!status || *known != status);
+	if (!pods && !all) {
+		scheduler_spend(scheduler, SCHEDULER_COST_LOOK);
+		return true;
+	}
+	told.message = plan_group_message(group, turn->arena);
+	if (pods && !mark_pods(turn, index, &told))
+		return false;
+	if (!all)
+		return true;
+	scheduler_spend(scheduler, SCHEDULER_COST_WRITE);
+	bool same = scheduler_mark_group(turn, group, told.message);
+	*known = same && !scheduler->unwritten ? status : 0;
+	return true;
+}
+
 bool scheduler_write_status(struct scheduler_turn *turn)
 {
 	const struct plan *plan = turn->plan;
@@ -282,12 +382,8 @@ bool scheduler_write_status(struct scheduler_turn *turn)
 			return false;
 		if (turn->pod == 0 && gathers(turn, group->index))
 			continue;
-		const char *message = plan_group_message(group, turn->arena);
-		if (!mark_pods(turn, group->index, message))
+		if (!mark_all(turn, group))
 			return false;
-		scheduler_spend(turn->scheduler, SCHEDULER_COST_WRITE);
-		if (!plan->snapshot->groups[group->index].implicit)
-			scheduler_mark_group(turn, group, message);
 	}
 	write_queues(turn);
 	return true;

@@ -132,6 +132,49 @@ static void pods_are_marked_unless_the_group_says_no(void **state)
 	                    "");
 }
 
+/* Somebody else writes another reason into the condition of a pod that waits. */
+static void misinform(struct scheduler_fixture *fixture, const char *pod)
+{
+	assert_code(&fixture->base,
+	            fixture_merge_status(&fixture->base, "pods", "default", pod,
+	                                 "{'status':{'conditions':[{'type':'PodScheduled','status':'False',"
+	                                 "'reason':'Misled','message':'by somebody'}]}}"),
+	            200);
+	assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", pod, "status.conditions.0.reason"),
+	                    "Misled");
+}
+
+/* Pods and groups that say why they wait are left alone, until one of them was changed, in whatever. */
+static void what_others_write_about_waiting_is_put_right(void **state)
+{
+	static const char *const pods[] = {"wide-1", "alone"};
+	static const char reason[] = "status.conditions.0.reason";
+	struct scheduler_fixture *fixture = *state;
+	scheduler_fixture_nodes(fixture, 2);
+	scheduler_fixture_gang(fixture, "full", 2, 2, "");
+	scheduler_fixture_turns(fixture, 5);
+	assert_int_equal(scheduler_fixture_placed(fixture, "full", 2), 2);
+	scheduler_fixture_gang(fixture, "wide", 2, 2, "");
+	scheduler_fixture_pod(fixture, "alone", "", "");
+	scheduler_fixture_turns(fixture, 5);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", pods[i], reason), "Unschedulable");
+		misinform(fixture, pods[i]);
+		/* A cycle for another reason. */
+		scheduler_fixture_gang(fixture, i ? "c" : "d", 2, 1, "");
+		scheduler_fixture_turns(fixture, 3);
+		assert_string_equal(scheduler_fixture_at(fixture, "pods", "default", pods[i], reason), "Unschedulable");
+	}
+	assert_string_equal(scheduler_fixture_group_at(fixture, "wide", "status.phase"), "Waiting");
+	assert_code(&fixture->base,
+	            fixture_merge_status(&fixture->base, "podgroups.scheduling.run.ai", "default", "wide",
+	                                 "{'status':{'phase':'Misled'}}"),
+	            200);
+	scheduler_fixture_gang(fixture, "e", 2, 1, "");
+	scheduler_fixture_turns(fixture, 30);
+	assert_string_equal(scheduler_fixture_group_at(fixture, "wide", "status.phase"), "Waiting");
+}
+
 /* ---- blocked ---- */
 
 static const char *pod_reason(struct scheduler_fixture *fixture, const char *pod)
@@ -315,6 +358,7 @@ int main(void)
 		CASE(the_status_says_what_is),
 		CASE(one_failed_try_is_remembered),
 		CASE(pods_are_marked_unless_the_group_says_no),
+		CASE(what_others_write_about_waiting_is_put_right),
 		CASE(blocked_pods_are_not_unschedulable),
 		CASE(new_numbers_are_not_written_to_every_pod_at_once),
 		CASE(metrics_are_what_prometheus_reads),
