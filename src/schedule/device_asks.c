@@ -190,6 +190,14 @@ const char *device_asks_problem(const struct device_columns *columns, const stru
 	return arena_printf(arena, "selector %s fails for device %s: %s", text, bad->key, error.text);
 }
 
+device_mask device_asks_used(const struct device_columns *columns)
+{
+	device_mask used = 0;
+	for (size_t a = 0; a < columns->by_number.count; a++)
+		used |= (device_mask)(columns->by_number.items[a]->users > 0) << a;
+	return used;
+}
+
 void device_asks_free(struct device_columns *columns)
 {
 	HASH_CLEAR(hh, columns->asks);

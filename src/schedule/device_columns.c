@@ -8,6 +8,9 @@
 
 #define MOST_DEVICES 32 /* that the API server takes in one claim */
 #define MOST_USERS 256
+/* Asks are never forgotten; with more of them, or of their columns, former ones among them, all begins anew. */
+#define SPARE_ASKS (DEVICE_MOST_ASKS / 2)
+#define SPARE_COLUMNS 256
 
 struct device_columns *device_columns_create(const struct device_book *book, struct cluster *cluster,
                                              device_users *users, const void *context)
@@ -163,8 +166,10 @@ static bool count_claim(struct device_columns *columns, const struct device_clai
 	return counts;
 }
 
-void device_columns_leave(struct device_columns *columns, const struct pod_spec *pod)
+void device_columns_leave(struct device_columns *columns, const struct pod_spec *pod, device_mask asks)
 {
+	for (size_t a = 0; a < columns->by_number.count; a++)
+		columns->by_number.items[a]->users -= asks >> a & 1;
 	for (size_t i = 0; i < pod->device_claim_count; i++) {
 		const char *name = pod->device_claims[i].claim;
 		struct counted_claim *claim = name ? find_claim(columns, pod->namespace_, name) : NULL;
@@ -250,7 +255,7 @@ static void count_node(struct device_columns *columns, int node)
 
 void device_columns_settle(struct device_columns *columns)
 {
-	if (columns->relations_stale)
+	if (columns->relations_stale || columns->related != device_asks_used(columns))
 		device_relations_find(columns);
 	for (size_t i = 0; i < columns->stale_nodes.count; i++)
 		count_node(columns, columns->stale_nodes.items[i]);
@@ -265,6 +270,7 @@ struct asking {
 	struct arena *arena;
 	struct volume_needs *needs;
 	int64_t *units; /* by column */
+	device_mask asks;
 	bool fine;
 };
 
@@ -280,9 +286,13 @@ static void add_request(struct asking *asking, const struct device_claim_spec *c
 	struct device_columns *columns = asking->columns;
 	enum block_code code;
 	const char *why = NULL;
-	const struct device_ask *ask = device_asks_need(columns, request, asking->arena, &code, &why);
-	if (ask)
+	struct device_ask *ask = device_asks_need(columns, request, asking->arena, &code, &why);
+	if (ask) {
+		device_mask bit = (device_mask)1 << ask->number;
+		ask->users += !(asking->asks & bit);
+		asking->asks |= bit;
 		why = device_asks_problem(columns, ask, asking->arena, &code);
+	}
 	if (ask && !why && columns->tangled) {
 		code = BLOCK_UNSUPPORTED;
 		why = "selectors of devices overlap in too many ways";
@@ -412,16 +422,17 @@ static void put_units(struct asking *asking)
 	needs->requests = items;
 }
 
-void device_columns_ask(struct device_columns *columns, const struct pod_spec *pod, int node, struct arena *arena,
-                        struct volume_needs *needs)
+device_mask device_columns_ask(struct device_columns *columns, const struct pod_spec *pod, int node,
+                               struct arena *arena, struct volume_needs *needs)
 {
 	if (pod->device_claim_count == 0)
-		return;
+		return 0;
 	struct asking asking = {.columns = columns, .pod = pod, .arena = arena, .needs = needs, .fine = true};
 	asking.units = arena_array(arena, int64_t, columns->columns.count);
 	for (size_t i = 0; i < pod->device_claim_count; i++)
 		ask_claim(&asking, &pod->device_claims[i], node);
 	put_units(&asking);
+	return asking.asks;
 }
 
 bool device_columns_grew(struct device_columns *columns)
@@ -452,6 +463,15 @@ void device_columns_nodes(struct device_columns *columns)
 	device_pools_find_nodes(columns);
 	for (int n = 0; n < columns->node_count; n++)
 		device_node_stale(columns, n);
+}
+
+bool device_columns_worn(const struct device_columns *columns)
+{
+	device_mask used = device_asks_used(columns);
+	bool former = false;
+	for (size_t a = 0; a < columns->by_number.count; a++)
+		former |= !(used >> a & 1);
+	return former && (columns->by_number.count > SPARE_ASKS || columns->columns.count > SPARE_COLUMNS);
 }
 
 void device_columns_destroy(struct device_columns *columns)

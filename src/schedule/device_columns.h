@@ -18,6 +18,9 @@
 
 struct device_columns;
 
+/* Which asks, or which devices by the asks that select them. */
+typedef uint64_t device_mask;
+
 /* How many pods that have not finished name a claim; those that are leaving count. */
 typedef size_t device_users(const void *context, const char *namespace_, const char *claim);
 
@@ -26,11 +29,12 @@ struct device_columns *device_columns_create(const struct device_book *book, str
                                              device_users *users, const void *context);
 void device_columns_destroy(struct device_columns *columns); /* NULL is a no-op */
 
-/* Adds what the device claims of the pod ask for; `node`: where it is, -1 for nowhere. What is added is in the arena. */
-void device_columns_ask(struct device_columns *columns, const struct pod_spec *pod, int node, struct arena *arena,
-                        struct volume_needs *needs);
+/* Adds what the device claims of the pod ask for; `node`: where it is, -1 for nowhere. What is added is in the arena. Returns
+ * the asks, for device_columns_leave. */
+device_mask device_columns_ask(struct device_columns *columns, const struct pod_spec *pod, int node,
+                               struct arena *arena, struct volume_needs *needs);
 /* The pod goes, or is about to be asked again. */
-void device_columns_leave(struct device_columns *columns, const struct pod_spec *pod);
+void device_columns_leave(struct device_columns *columns, const struct pod_spec *pod, device_mask asks);
 /* Whether, since the last call, something changed that all pods with device claims are to be asked again for. */
 bool device_columns_grew(struct device_columns *columns);
 
@@ -42,5 +46,7 @@ void device_columns_lift(struct device_columns *columns);
 void device_columns_nodes(struct device_columns *columns);
 /* Before a cycle: takes over what was only noted. */
 void device_columns_settle(struct device_columns *columns);
+/* Whether so much is left of former asks that it is time to begin anew. */
+bool device_columns_worn(const struct device_columns *columns);
 
 #endif

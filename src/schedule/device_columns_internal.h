@@ -8,9 +8,6 @@
 
 #define DEVICE_MOST_ASKS 64 /* a bit each */
 
-/* Which asks, or which devices by the asks that select them. */
-typedef uint64_t device_mask;
-
 struct device_ask {
 	UT_hash_handle hh;
 	char *key;
@@ -26,6 +23,7 @@ struct device_ask {
 	size_t unserved;     /* devices that it selects and that are not served */
 	size_t failed;       /* devices for which an expression fails */
 	VEC(int) columns;    /* that hold all that it selects */
+	size_t users;        /* pods that ask; without any, its devices are not counted apart */
 };
 
 struct counted_device {
@@ -115,6 +113,7 @@ struct device_columns {
 	struct device_node *nodes;
 	int node_count;
 	VEC(int) stale_nodes;
+	device_mask related; /* asks with users when the columns were found */
 	bool relations_stale, grew;
 	bool tangled; /* asks overlap in more ways than there are columns for */
 };
@@ -139,6 +138,8 @@ const char *device_asks_problem(const struct device_columns *columns, const stru
 enum cel_result device_asks_judge(const struct device_columns *columns, const struct device_ask *ask,
                                   const struct counted_device *counted, struct arena *scratch, const char **text,
                                   struct error *error);
+/* Those that have users. */
+device_mask device_asks_used(const struct device_columns *columns);
 void device_asks_free(struct device_columns *columns);
 
 /* device_relations.c: which columns there are, and which asks take units of which. */

@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,12 +39,13 @@ static void count_in_asks(struct device_columns *columns, const struct counted_d
 		struct device_ask *ask = columns->by_number.items[a];
 		if (!(asks & bit))
 			continue;
-		bool first = ask->unserved == 0 && ask->failed == 0;
+		bool fine = !ask->unserved && !ask->failed;
 		if (device->unserved && (device->selected & bit))
 			ask->unserved += (size_t)change;
 		if (device->failed & bit)
 			ask->failed += (size_t)change;
-		columns->grew |= first != (ask->unserved == 0 && ask->failed == 0);
+		/* Which device is to blame is told. */
+		columns->grew |= !fine || ask->unserved || ask->failed;
 	}
 }
 
@@ -135,6 +137,7 @@ static void drop_devices(struct device_columns *columns, struct device_pool *poo
 		if (device->hh.tbl) {
 			count_in_asks(columns, device, device->selected | device->failed, -1);
 			leave_node(columns, device);
+			assert(columns->devices); /* the device is one of them */
 			HASH_DEL(columns->devices, device);
 		}
 	}
@@ -160,14 +163,32 @@ static void add_device(struct device_columns *columns, struct device_pool *pool,
 	join_node(columns, device);
 }
 
-static void compare_with_former(struct device_columns *columns, struct former *former, size_t count)
+static bool is_held(const struct device_columns *columns, const char *key)
 {
+	const struct device_holding *holding;
+	HASH_FIND(hh, columns->holdings, key, strlen(key), holding);
+	return holding != NULL;
+}
+
+static bool was_there(const struct former *former, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(former[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+/* A device that a claim has may be gone, be another one, or be back. */
+static void compare_with_former(struct device_columns *columns, const struct device_pool *pool, struct former *former,
+                                size_t count)
+{
+	for (size_t i = 0; i < pool->device_count && !columns->grew; i++)
+		columns->grew =
+			is_held(columns, pool->devices[i].key) && !was_there(former, count, pool->devices[i].key);
 	for (size_t i = 0; i < count; i++) {
-		const struct device_holding *holding;
-		HASH_FIND(hh, columns->holdings, former[i].key, strlen(former[i].key), holding);
-		const struct counted_device *now = holding ? device_pools_find(columns, former[i].key) : NULL;
-		columns->grew |=
-			holding && (!now || now->selected != former[i].selected || now->node != former[i].node);
+		const struct counted_device *now = device_pools_find(columns, former[i].key);
+		columns->grew |= is_held(columns, former[i].key) &&
+		                 (!now || now->selected != former[i].selected || now->node != former[i].node);
 		free(former[i].key);
 	}
 }
@@ -199,7 +220,7 @@ static void read_pool(struct device_columns *columns, struct device_pool *pool)
 	for (size_t i = 0; i < pool->device_count; i++)
 		if (pool->devices[i].hh.tbl)
 			device_node_stale(columns, pool->devices[i].node);
-	compare_with_former(columns, former, former_count);
+	compare_with_former(columns, pool, former, former_count);
 	free(former);
 }
 

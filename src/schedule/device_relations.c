@@ -125,10 +125,13 @@ void device_relations_find(struct device_columns *columns)
 {
 	struct sets sets = {0};
 	columns->relations_stale = false;
+	columns->related = device_asks_used(columns);
 	for (size_t a = 0; a < columns->by_number.count; a++)
-		vec_push(&sets.list, (device_mask)1 << a);
-	bool fine = close_sets(columns, &sets);
-	columns->tangled = !fine;
+		if (columns->related >> a & 1)
+			vec_push(&sets.list, (device_mask)1 << a);
+	bool tangled = !close_sets(columns, &sets);
+	columns->grew |= tangled != columns->tangled;
+	columns->tangled = tangled;
 	for (size_t c = 0; c < columns->columns.count; c++)
 		columns->columns.items[c].used = false;
 	for (size_t i = 0; i < sets.list.count; i++)

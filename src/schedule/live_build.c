@@ -135,7 +135,8 @@ bool live_is_worn(const struct live *live)
 	const struct cluster *cluster = live->snapshot.cycle.cluster;
 	return cluster &&
 	       ((size_t)cluster_pod_class_count(cluster) > 2 * live->snapshot.pod_count + SPARE_POD_CLASSES ||
-	        live->turnover > (size_t)cluster_node_count(cluster) + SPARE_NODES);
+	        live->turnover > (size_t)cluster_node_count(cluster) + SPARE_NODES ||
+	        device_columns_worn(live->build.device_columns));
 }
 
 /* What an object of the frame says that decisions depend on. */

@@ -1,10 +1,12 @@
-/* Owns the devices of the live state: which pods name a claim, and who is to be read again when others name it, too.
+/* Owns the devices of the live state: which pods name a claim, and who is to be read again when a claim or a slice changes.
  * Devices that are free are amounts of the cluster, and no pod is read for them. */
 #include "schedule/live_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_READINGS 4 /* of all pods with device claims, before a cycle */
 
 /* Pods that name one claim, whether it exists or not. */
 struct live_device_claim {
@@ -54,8 +56,9 @@ static void drop(struct live *live, struct live_device_claim *claim)
 
 void live_devices_leave(struct live *live, struct live_object *pod)
 {
-	if (pod->slot >= 0 && pod->device_claim_count)
-		device_columns_leave(live->build.device_columns, live->snapshot.pods[pod->slot].spec);
+	if (pod->slot >= 0 && (pod->device_claim_count || pod->device_asks))
+		device_columns_leave(live->build.device_columns, live->snapshot.pods[pod->slot].spec, pod->device_asks);
+	pod->device_asks = 0;
 	for (size_t i = 0; i < pod->device_claim_count; i++) {
 		struct live_device_claim *claim = pod->device_claims[i];
 		for (size_t p = claim->pods.count; p-- > 0;)
@@ -70,6 +73,16 @@ void live_devices_leave(struct live *live, struct live_object *pod)
 	free(pod->device_claims);
 	pod->device_claims = NULL;
 	pod->device_claim_count = 0;
+}
+
+static size_t users_of(const struct live *live, const struct live_device_claim *claim)
+{
+	size_t users = 0;
+	for (size_t i = 0; i < claim->pods.count; i++) {
+		enum pod_phase phase = live->snapshot.pods[claim->pods.items[i]->slot].spec->phase;
+		users += phase != POD_SUCCEEDED && phase != POD_FAILED;
+	}
+	return users;
 }
 
 void live_devices_join(struct live *live, struct live_object *pod, const struct pod_spec *spec)
@@ -88,20 +101,9 @@ void live_devices_join(struct live *live, struct live_object *pod, const struct 
 		note_users(live, claim);
 		if (claim->pods.count > 1)
 			continue;
-		/* What it is told now, so that it need not be read again for that. */
-		claim->users = spec->phase != POD_SUCCEEDED && spec->phase != POD_FAILED;
+		claim->users = users_of(live, claim); /* of the pod as it was read before: what is told now */
 		device_columns_claim(live->build.device_columns, pod->namespace_, spec->device_claims[i].claim);
 	}
-}
-
-static size_t users_of(const struct live *live, const struct live_device_claim *claim)
-{
-	size_t users = 0;
-	for (size_t i = 0; i < claim->pods.count; i++) {
-		enum pod_phase phase = live->snapshot.pods[claim->pods.items[i]->slot].spec->phase;
-		users += phase != POD_SUCCEEDED && phase != POD_FAILED;
-	}
-	return users;
 }
 
 static size_t count_users(const void *context, const char *namespace_, const char *name)
@@ -153,8 +155,16 @@ void live_device_changed(struct live *live, const struct live_object *object, bo
 	if (gone || device_book_set(live->device_book, kind, object->object->root, &ignored) < 0)
 		device_book_remove(live->device_book, kind, object->namespace_, object->name);
 	live->changed = true;
-	/* Working out which pods and columns a change concerns missed some of them: the state is built anew instead. */
-	live->stale = true;
+	if (live->stale)
+		return;
+	if (kind == DEVICE_SLICE)
+		device_columns_slice(live->build.device_columns, object->name);
+	if (kind != DEVICE_CLAIM)
+		return; /* classes and rules are part of the frame, too */
+	device_columns_claim(live->build.device_columns, object->namespace_, object->name);
+	const struct live_device_claim *claim = find(live, object->namespace_, object->name);
+	if (claim)
+		read_again(live, claim);
 }
 
 /* Claims that more or fewer pods name than when these were read. */
@@ -181,12 +191,13 @@ void live_devices_settle(struct live *live)
 {
 	struct live_object *pod, *next;
 	check_users(live); /* reading pods notes their claims once more, but then nothing has changed */
-	/* A new ask may make columns of its own, and then others take units of them, too. */
 	device_columns_settle(live->build.device_columns);
-	if (!device_columns_grew(live->build.device_columns))
-		return;
-	HASH_ITER(hh, live->objects[KIND_POD], pod, next)
-		if (pod->device_claim_count)
-			live_pod_update(live, pod);
-	device_columns_settle(live->build.device_columns);
+	/* A new ask may make columns of its own, and then others take units of them, too; what kept a pod from asking for more
+	 * may be over. */
+	for (int i = 0; i < MOST_READINGS && device_columns_grew(live->build.device_columns); i++) {
+		HASH_ITER(hh, live->objects[KIND_POD], pod, next)
+			if (pod->device_claim_count)
+				live_pod_update(live, pod);
+		device_columns_settle(live->build.device_columns);
+	}
 }

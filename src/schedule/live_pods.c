@@ -111,16 +111,16 @@ static void apply_guesses(const struct live_object *object, struct snapshot_pod 
 }
 
 /* When only an assumption has changed, the class is that of the same spec before. Volumes change on their own. */
-static int class_of(struct live *live, const struct snapshot_pod *before, const struct snapshot_pod *pod,
-                    const struct pod_block **block)
+static int class_of(struct live *live, struct live_object *object, const struct snapshot_pod *before,
+                    const struct snapshot_pod *pod, const struct pod_block **block)
 {
 	*block = pod->spec->block;
 	if (before->spec == pod->spec && pod->spec->claim_count == 0 && pod->spec->device_claim_count == 0)
 		return before->pod_class;
 	arena_reset(live->scratch);
 	struct volume_needs needs = live_volume_needs(live, pod->spec, live->scratch);
-	device_columns_ask(live->build.device_columns, pod->spec, build_node_of(&live->build, pod), live->scratch,
-	                   &needs);
+	object->device_asks = device_columns_ask(live->build.device_columns, pod->spec,
+	                                         build_node_of(&live->build, pod), live->scratch, &needs);
 	*block = needs.block;
 	return build_pod_class(&live->build, pod, &needs);
 }
@@ -149,7 +149,7 @@ static struct snapshot_pod read_pod(struct live *live, struct live_object *objec
 	live_volumes_join(live, object, spec);
 	live_devices_join(live, object, spec);
 	apply_guesses(object, &pod);
-	pod.pod_class = class_of(live, before, &pod, &block);
+	pod.pod_class = class_of(live, object, before, &pod, &block);
 	build_devices_block(&live->build, spec, live->scratch, &block);
 	live_config_maps_join(live, object, spec);
 	build_config_maps_block(&live->build, spec, live_has_config_map, live, live->scratch, &block);

@@ -2,12 +2,13 @@
 #include "engine/cycle/refusal_cache.h"
 #include "schedule/live.h"
 #include "fixtures/random_cluster.h"
+#include "fixtures/random_devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 120, MOST_GROUPS = 256, BUDGET = 1 };
+enum { STEPS = 120, MOST_GROUPS = 256, BUDGET = 1, WITHOUT_DEVICES = 60, SEEDS = 90 };
 
 static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
                                             ACTION_RELEASE_STALE};
@@ -278,6 +279,9 @@ static bool run(uint64_t seed, struct trial *sums)
 	trial.settings.starvation_ns = seed % 5 == 0 ? 60 * CLOCK_SECOND : 0;
 	trial.settings.budget = seed % 3 == 0 ? BUDGET : 0;
 	random_cluster_open(&trial.cluster, seed);
+	trial.cluster.devices = seed > WITHOUT_DEVICES;
+	if (trial.cluster.devices)
+		random_devices_open(&trial.cluster);
 	trial.cluster.calm = trial.options.remember_all;
 	trial.cluster.some_unnamed = seed % 4 == 1;
 	trial.cluster.hard = trial.settings.budget > 0;
@@ -307,7 +311,7 @@ int main(int argc, char **argv)
 {
 	static struct trial sums;
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-	uint64_t last = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? first : 60;
+	uint64_t last = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? first : SEEDS;
 	int failed = 0;
 	for (uint64_t seed = first; seed <= last; seed++)
 		failed += !run(seed, &sums);
