@@ -142,6 +142,11 @@ struct store_object *live_pod(const struct live *live, const char *namespace_, c
 	return newest(live, KIND_POD, namespace_, name);
 }
 
+struct store_object *live_node(const struct live *live, const char *name)
+{
+	return newest(live, KIND_NODE, "", name);
+}
+
 int live_pod_number(const struct live *live, const char *namespace_, const char *name)
 {
 	const struct live_object *found = live_find(live, KIND_POD, namespace_, name);

@@ -72,6 +72,7 @@ void live_finish(struct live *live);
 const struct snapshot *live_snapshot(const struct live *live);
 /* The newest version of an object the state was fed with; borrowed, NULL when there is none. */
 struct store_object *live_pod(const struct live *live, const char *namespace_, const char *name);
+struct store_object *live_node(const struct live *live, const char *name);
 /* Its number in the pods of the snapshot, -1 when it is not among them. */
 int live_pod_number(const struct live *live, const char *namespace_, const char *name);
 struct store_object *live_queue(const struct live *live, const char *name);

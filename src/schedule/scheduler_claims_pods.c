@@ -1,4 +1,5 @@
-/* Owns what is asked about the pods of a gang while their claims are bound: whether they may still go where they were to. */
+/* Owns what is asked about the pods of a gang between the decision and their bindings: whether they may still go where they
+ * were to. */
 #include "admit/pod.h"
 #include "object/metadata.h"
 #include "schedule/scheduler_claims_internal.h"
@@ -28,8 +29,7 @@ static bool has_unbearable_taint(const struct node_spec *node, const struct pod_
 	return false;
 }
 
-/* A volume may take minutes, and nodes change meanwhile. NULL when the node takes the pod. */
-static const char *find_objection(const struct store_object *node, struct store_object *pod, struct arena *arena)
+const char *scheduler_node_objection(const struct store_object *node, struct store_object *pod, struct arena *arena)
 {
 	struct problems ignored = {.arena = arena};
 	struct node_spec spec;
@@ -62,7 +62,7 @@ const char *claims_look_at_pods(const struct scheduler *scheduler, const struct 
 		const struct store_object *node = peek(scheduler, "nodes", "", pod->node);
 		if (!node)
 			return arena_printf(arena, "node %s is gone", pod->node);
-		const char *objection = now ? find_objection(node, object, arena) : NULL;
+		const char *objection = now ? scheduler_node_objection(node, object, arena) : NULL;
 		if (objection)
 			return arena_printf(arena, "node %s %s", pod->node, objection);
 	}

@@ -117,6 +117,8 @@ bool scheduler_write_bindings(struct scheduler_turn *turn);
 const bool *scheduler_parts_that_start(const struct scheduler_turn *turn, size_t index, const bool *left_out);
 /* Whether every part that the pod is in starts without those left out, if it starts with them. */
 bool scheduler_starts_anyway(const struct gang *gang, size_t pod, const bool *with, const bool *without);
+/* scheduler_claims_pods.c: between the decision and the binding nodes change. NULL when the node takes the pod. */
+const char *scheduler_node_objection(const struct store_object *node, struct store_object *pod, struct arena *arena);
 /* Submits the binding of one pod. */
 void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const char *name, const char *node);
 /* After live_finish: makes the state believe what was written. */

@@ -280,10 +280,26 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 	store_object_release(pod);
 }
 
+/* Whether the pod may still go to a node that may have changed since the cycle saw it. */
+static bool is_open(const struct scheduler_turn *turn, const struct plan_binding *binding)
+{
+	const struct store_type *nodes = store_type_find(turn->store, "", "nodes");
+	const struct store_object *seen = live_node(turn->scheduler->live, binding->node),
+				  *now = store_peek(turn->store, nodes, "", binding->node);
+	if (!now)
+		return false;
+	struct store_object *pod = peek_pod(turn->scheduler, binding->namespace_, binding->pod);
+	bool open =
+		pod && ((seen && seen->version == now->version) || !scheduler_node_objection(now, pod, turn->arena));
+	store_object_release(pod);
+	return open;
+}
+
 /* Whether the store still has the gang as the cycle saw it: every pod in the same version, every node. Half a gang would be
  * bound if one of its pods went away between the last look and now. */
-static bool is_current(const struct scheduler_turn *turn, size_t index)
+static bool is_current(const struct scheduler_turn *turn, const struct plan_group *group)
 {
+	size_t index = group->index;
 	const struct snapshot *snapshot = turn->plan->snapshot;
 	const struct gang *gang = &snapshot->cycle.groups[index].gang;
 	const struct store_type *pods = store_type_find(turn->store, "", "pods"),
@@ -300,6 +316,9 @@ static bool is_current(const struct scheduler_turn *turn, size_t index)
 		    !store_peek(turn->store, nodes, "", cluster_node_name(snapshot->cycle.cluster, member->node)))
 			return false;
 	}
+	for (size_t i = 0; i < group->binding_count; i++)
+		if (!is_open(turn, group->bindings[i]))
+			return false;
 	return true;
 }
 
@@ -397,7 +416,7 @@ static void bind_gang(const struct scheduler_turn *turn, const struct plan_group
 	const bool *all = group->binding_count ? parts_that_start(turn, group->index, DOUBT_NONE) : NULL;
 	if (!all || !all[0])
 		return;
-	if (!is_current(turn, group->index)) {
+	if (!is_current(turn, group)) {
 		log_write(turn->logger, LOG_INFO, 0, "gang changed meanwhile", "namespace", gang->namespace_, "group",
 		          gang->name, NULL);
 		turn->scheduler->again = true;

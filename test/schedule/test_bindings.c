@@ -192,6 +192,34 @@ static void a_gang_that_changed_meanwhile_is_not_half_bound(void **state)
 	assert_int_equal(scheduler_fixture_placed(fixture, "g", 2), 2);
 }
 
+/* Decided for two nodes of which one is cordoned before the bindings are written: nothing goes to either until it is open
+ * again. */
+static void a_node_that_closed_meanwhile_gets_no_pod(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	struct error error = {0};
+	fixture->slice = 1;
+	scheduler_fixture_start(fixture);
+	scheduler_fixture_node(fixture, "n0", "r");
+	scheduler_fixture_node(fixture, "n1", "r");
+	while (!scheduler_ready(fixture->scheduler))
+		scheduler_fixture_turns(fixture, 1);
+	scheduler_fixture_gang(fixture, "g", 2, 2, "");
+	assert_int_equal(store_commit(fixture->base.store, &error), 0);
+	clock_virtual_advance(&fixture->base.clock, CLOCK_SECOND);
+	scheduler_step(fixture->scheduler); /* it decides, and the slice ends before the bindings */
+	assert_code(&fixture->base, fixture_merge(&fixture->base, "nodes", "", "n0", "{'spec':{'unschedulable':true}}"),
+	            200);
+	while (scheduler_fixture_placed(fixture, "g", 2) == 0 &&
+	       !*scheduler_fixture_group_at(fixture, "g", "status.conditions.0.message"))
+		scheduler_fixture_turns(fixture, 1);
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 2), 0);
+	assert_code(&fixture->base,
+	            fixture_merge(&fixture->base, "nodes", "", "n0", "{'spec':{'unschedulable':false}}"), 200);
+	while (scheduler_fixture_placed(fixture, "g", 2) < 2)
+		scheduler_fixture_turns(fixture, 1);
+}
+
 static void what_was_written_is_assumed(void **state)
 {
 	struct scheduler_fixture *fixture = *state;
@@ -223,6 +251,7 @@ int main(void)
 		CASE(a_namespace_that_ends_is_not_hammered),
 		CASE(lost_watches_are_listed_while_everybody_writes),
 		CASE(a_gang_that_changed_meanwhile_is_not_half_bound),
+		CASE(a_node_that_closed_meanwhile_gets_no_pod),
 		CASE(what_was_written_is_assumed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
