@@ -280,17 +280,18 @@ static void evict(const struct scheduler_turn *turn, const struct plan_eviction 
 	store_object_release(pod);
 }
 
-/* Whether the pod may still go to a node that may have changed since the cycle saw it. */
-static bool is_open(const struct scheduler_turn *turn, const struct plan_binding *binding)
+/* Whether the pod may still go to its node, which is asked again if it changed since the cycle saw it. */
+static bool is_open(const struct scheduler_turn *turn, const struct store_type *nodes,
+                    const struct plan_binding *binding)
 {
-	const struct store_type *nodes = store_type_find(turn->store, "", "nodes");
 	const struct store_object *seen = live_node(turn->scheduler->live, binding->node),
 				  *now = store_peek(turn->store, nodes, "", binding->node);
 	if (!now)
 		return false;
+	if (seen && seen->version == now->version)
+		return true;
 	struct store_object *pod = peek_pod(turn->scheduler, binding->namespace_, binding->pod);
-	bool open =
-		pod && ((seen && seen->version == now->version) || !scheduler_node_objection(now, pod, turn->arena));
+	bool open = pod && !scheduler_node_objection(now, pod, turn->arena);
 	store_object_release(pod);
 	return open;
 }
@@ -317,7 +318,7 @@ static bool is_current(const struct scheduler_turn *turn, const struct plan_grou
 			return false;
 	}
 	for (size_t i = 0; i < group->binding_count; i++)
-		if (!is_open(turn, group->bindings[i]))
+		if (!is_open(turn, nodes, group->bindings[i]))
 			return false;
 	return true;
 }

@@ -4,6 +4,26 @@
 #include "engine/cycle/refusal_cache.h"
 #include "engine/cycle/refusals.h"
 
+struct row {
+	const char *story;
+	int second;
+	uint64_t budget;
+	size_t hits;
+	int64_t again; /* second; -1: nothing is to be asked again */
+	enum group_state is;
+	int taken; /* devices that somebody else holds on another node */
+};
+
+static void check_row(const struct cycle *cycle, size_t group, const struct row *row)
+{
+	int64_t again = row->again < 0 ? INT64_MAX : row->again * INT64_C(1000000000);
+	if (cycle->groups[group].state != row->is || cycle->retry_at != again ||
+	    refusal_cache_hits(cycle->refusal_cache) != row->hits)
+		fail_msg("%s: %s, %zu times remembered, to be asked again at %lld", row->story,
+		         group_state_name(cycle->groups[group].state), refusal_cache_hits(cycle->refusal_cache),
+		         (long long)cycle->retry_at);
+}
+
 /* A search that gave up is asked again when something changed, after a second; a proof is never asked for twice. */
 static void remembered_refusals(void **state)
 {
@@ -12,15 +32,7 @@ static void remembered_refusals(void **state)
 		{.name = "parts", .tree = "3(3@rack 3@rack 4@rack)", .pods = "- - - | - - - | - - - -"}, {0}};
 	struct fixture_group never[] = {{.name = "never", .tree = "2(4@rack 4@rack)", .pods = "- - - - | - - - -"},
 	                                {0}};
-	const struct {
-		const char *story;
-		int second;
-		uint64_t budget;
-		size_t hits;
-		int64_t again; /* second; -1: nothing is to be asked again */
-		enum group_state is;
-		int taken; /* devices that somebody else holds on n5 */
-	} table[] = {
+	static const struct row table[] = {
 		{"asked, and given up", 5, 1, 0, -1, GROUP_UNDECIDED, 0},
 		{"not asked", 5, 1, 1, -1, GROUP_UNDECIDED, 0},
 		{"nothing changed: not asked, though it would be found now", 5, 0, 2, -1, GROUP_UNDECIDED, 0},
@@ -36,17 +48,12 @@ static void remembered_refusals(void **state)
 	class_ = fixture.cycle.groups[0].gang.pods[0].pod_class;
 	fixture.cycle.refusal_cache = refusal_cache_create(0);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		int64_t again = table[i].again < 0 ? INT64_MAX : table[i].again * INT64_C(1000000000);
 		fixture.cycle.groups[0].reasons = (struct reasons){0};
 		fixture.cycle.budget = table[i].budget;
 		for (; held < table[i].taken; held++)
 			cluster_occupy(fixture.cycle.cluster, class_, 4, OCCUPY_RUNNING);
 		cluster_fixture_run(&fixture, "allocate", table[i].second);
-		if (fixture.cycle.groups[0].state != table[i].is || fixture.cycle.retry_at != again ||
-		    refusal_cache_hits(fixture.cycle.refusal_cache) != table[i].hits)
-			fail_msg("%s: %s, %zu times remembered, to be asked again at %lld", table[i].story,
-			         group_state_name(fixture.cycle.groups[0].state),
-			         refusal_cache_hits(fixture.cycle.refusal_cache), (long long)fixture.cycle.retry_at);
+		check_row(&fixture.cycle, 0, &table[i]);
 	}
 	refusal_cache_destroy(fixture.cycle.refusal_cache);
 	cluster_fixture_destroy(&fixture);
@@ -112,15 +119,7 @@ static void room_that_was_not_found_waits(void **state)
 	                                  .pods = "- - - | - - - | - - - -",
 	                                  .priority = 100},
 	                                 {0}};
-	const struct {
-		const char *story;
-		int second;
-		uint64_t budget;
-		size_t hits;
-		int64_t again; /* second; -1: nothing is to be asked again */
-		enum group_state is;
-		int taken; /* devices that somebody else holds on n6 */
-	} table[] = {
+	static const struct row table[] = {
 		{"tried, and given up", 5, 1, 0, -1, GROUP_UNDECIDED, 0},
 		{"something changed: not tried", 5, 1, 1, 6, GROUP_UNDECIDED, 1},
 		{"after the pause: tried", 6, 1, 1, -1, GROUP_UNDECIDED, 2},
@@ -132,17 +131,12 @@ static void room_that_was_not_found_waits(void **state)
 	int held = 0, class_ = fixture.cycle.groups[0].gang.pods[0].pod_class;
 	fixture.cycle.refusal_cache = refusal_cache_create(0);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		int64_t again = table[i].again < 0 ? INT64_MAX : table[i].again * INT64_C(1000000000);
 		fixture.cycle.groups[1].reasons = (struct reasons){0};
 		fixture.cycle.budget = table[i].budget;
 		for (; held < table[i].taken; held++)
 			cluster_occupy(fixture.cycle.cluster, class_, 5, OCCUPY_RUNNING);
 		cluster_fixture_run(&fixture, i == 0 ? "allocate preempt" : "preempt", table[i].second);
-		if (fixture.cycle.groups[1].state != table[i].is || fixture.cycle.retry_at != again ||
-		    refusal_cache_hits(fixture.cycle.refusal_cache) != table[i].hits)
-			fail_msg("%s: %s, %zu times remembered, to be asked again at %lld", table[i].story,
-			         group_state_name(fixture.cycle.groups[1].state),
-			         refusal_cache_hits(fixture.cycle.refusal_cache), (long long)fixture.cycle.retry_at);
+		check_row(&fixture.cycle, 1, &table[i]);
 	}
 	refusal_cache_destroy(fixture.cycle.refusal_cache);
 	cluster_fixture_destroy(&fixture);
