@@ -17,10 +17,6 @@
 
 enum { KEY_POD, KEY_CLAIM };
 
-struct devices {
-	struct reconciler *reconciler;
-};
-
 /* One pod or claim in work. */
 struct devices_turn {
 	struct reconcile *turn;
@@ -319,15 +315,14 @@ static int reconcile(void *context, struct reconcile *turn)
 	return work.failed ? -1 : 0;
 }
 
-struct devices *devices_create(const struct devices_options *options)
+struct reconciler *devices_create(const struct devices_options *options)
 {
 	static const struct reconciler_watch watches[] = {
 		{.group = "", .resource = "pods", .map = on_pod},
 		{.group = KINDS_RESOURCE, .resource = "resourceclaims", .map = on_claim},
 		{.group = KINDS_RESOURCE, .resource = "resourceclaimtemplates", .map = on_template},
 	};
-	struct devices *devices = base_calloc(1, sizeof(*devices));
-	devices->reconciler = reconciler_create(&(struct reconciler_options){
+	return reconciler_create(&(struct reconciler_options){
 		.name = "devices",
 		.store = options->store,
 		.clock = options->clock,
@@ -337,18 +332,4 @@ struct devices *devices_create(const struct devices_options *options)
 		.reconcile = reconcile,
 		.context = options->store,
 	});
-	return devices;
-}
-
-void devices_destroy(struct devices *devices)
-{
-	if (!devices)
-		return;
-	reconciler_destroy(devices->reconciler);
-	free(devices);
-}
-
-int devices_step(struct devices *devices)
-{
-	return reconciler_step(devices->reconciler);
 }

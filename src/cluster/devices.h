@@ -7,8 +7,7 @@
 #include "api/store.h"
 #include "base/clock.h"
 #include "base/log.h"
-
-struct devices;
+#include "loop/reconciler.h"
 
 struct devices_options {
 	struct store *store;
@@ -16,9 +15,7 @@ struct devices_options {
 	const struct logger *logger;      /* NULL: silent */
 };
 
-struct devices *devices_create(const struct devices_options *options);
-void devices_destroy(struct devices *devices); /* NULL is a no-op */
-/* As reconciler_step. */
-int devices_step(struct devices *devices);
+/* Step and destroy it as any reconciler. */
+struct reconciler *devices_create(const struct devices_options *options);
 
 #endif

@@ -12,7 +12,7 @@
 struct world {
 	struct workloads *workloads;
 	struct volumes *volumes;
-	struct devices *devices;
+	struct reconciler *devices;
 	struct disruption *disruption;
 	struct manager *manager;
 	struct kubelet *kubelet;
@@ -66,7 +66,7 @@ void world_destroy(struct world *world)
 	kubelet_destroy(world->kubelet);
 	manager_destroy(world->manager);
 	disruption_destroy(world->disruption);
-	devices_destroy(world->devices);
+	reconciler_destroy(world->devices);
 	volumes_destroy(world->volumes);
 	workloads_destroy(world->workloads);
 	free(world);
@@ -76,7 +76,7 @@ int world_step(struct world *world)
 {
 	int wait = workloads_step(world->workloads);
 	wait = manager_sooner(wait, volumes_step(world->volumes));
-	wait = manager_sooner(wait, devices_step(world->devices));
+	wait = manager_sooner(wait, reconciler_step(world->devices));
 	wait = manager_sooner(wait, disruption_step(world->disruption));
 	wait = manager_sooner(wait, manager_step(world->manager));
 	return manager_sooner(wait, kubelet_step(world->kubelet));

@@ -17,10 +17,6 @@
 /* Keys: a PodGroup of ours whose status is passed on, and one of Kubernetes of which pods go. */
 enum { KEY_TOLD, KEY_DISRUPTED };
 
-struct native_status {
-	struct reconciler *reconciler;
-};
-
 /* One node of the tree as the PodGroup shows it; number 0 is the root. */
 struct part {
 	const char *name; /* of the subgroup */
@@ -343,14 +339,13 @@ static void on_pod(struct reconciler *reconciler, void *context, const struct st
 		reconciler_want(reconciler, KEY_DISRUPTED, object->namespace_, group);
 }
 
-struct native_status *native_status_create(const struct native_status_options *options)
+struct reconciler *native_status_create(const struct native_status_options *options)
 {
 	static const struct reconciler_watch watches[] = {
 		{.group = KINDS_SCHEDULING, .resource = "podgroups", .map = on_group},
 		{.group = "", .resource = "pods", .map = on_pod},
 	};
-	struct native_status *status = base_calloc(1, sizeof(*status));
-	status->reconciler = reconciler_create(&(struct reconciler_options){
+	return reconciler_create(&(struct reconciler_options){
 		.name = "native-status",
 		.store = options->store,
 		.clock = options->clock,
@@ -358,25 +353,5 @@ struct native_status *native_status_create(const struct native_status_options *o
 		.watches = watches,
 		.watch_count = sizeof(watches) / sizeof(*watches),
 		.reconcile = reconcile,
-		.context = status,
 	});
-	return status;
-}
-
-void native_status_destroy(struct native_status *status)
-{
-	if (!status)
-		return;
-	reconciler_destroy(status->reconciler);
-	free(status);
-}
-
-int native_status_step(struct native_status *status)
-{
-	return reconciler_step(status->reconciler);
-}
-
-void native_status_read(struct native_status *status)
-{
-	reconciler_read(status->reconciler);
 }

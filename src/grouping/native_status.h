@@ -7,19 +7,14 @@
 #include "group/group.h"
 #include "loop/reconciler.h"
 
-struct native_status;
-
 struct native_status_options {
 	struct store *store;
 	const struct clock_source *clock; /* NULL: the system's */
 	const struct logger *logger;      /* NULL: silent */
 };
 
-struct native_status *native_status_create(const struct native_status_options *options);
-void native_status_destroy(struct native_status *status); /* NULL is a no-op */
-/* Milliseconds until there is something to do if nothing changes: 0 for at once, -1 for never. */
-int native_status_step(struct native_status *status);
-void native_status_read(struct native_status *status); /* only takes over what changed */
+/* Step, read and destroy it as any reconciler. */
+struct reconciler *native_status_create(const struct native_status_options *options);
 
 /* Tells the groups that `result` finds at fault why nothing of them is placed. The key of the turn is the pod. */
 void native_status_tell_fault(const struct reconcile *turn, const struct group_result *result, const char *message);

@@ -13,7 +13,7 @@ struct manager {
 	struct rbg_controller *groups;
 	struct grouping_controller *grouping;
 	struct scheduler *scheduler;
-	struct native_status *native;
+	struct reconciler *native;
 };
 
 struct manager *manager_create(const struct manager_options *options)
@@ -56,7 +56,7 @@ void manager_destroy(struct manager *manager)
 {
 	if (!manager)
 		return;
-	native_status_destroy(manager->native);
+	reconciler_destroy(manager->native);
 	scheduler_destroy(manager->scheduler);
 	grouping_destroy(manager->grouping);
 	rbg_controller_destroy(manager->groups);
@@ -73,7 +73,7 @@ void manager_read(struct manager *manager)
 	rbg_controller_read(manager->groups);
 	grouping_read(manager->grouping);
 	scheduler_read(manager->scheduler);
-	native_status_read(manager->native);
+	reconciler_read(manager->native);
 }
 
 int manager_step(struct manager *manager)
@@ -86,7 +86,7 @@ int manager_step(struct manager *manager)
 		rbg_controller_read(manager->groups);
 	wait = manager_sooner(wait, grouping_step(manager->grouping));
 	wait = manager_sooner(wait, scheduler_step(manager->scheduler));
-	return manager_sooner(wait, native_status_step(manager->native));
+	return manager_sooner(wait, reconciler_step(manager->native));
 }
 
 void manager_metrics(const struct manager *manager, struct buffer *out)
