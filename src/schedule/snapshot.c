@@ -31,6 +31,26 @@ const char *build_key(struct snapshot_build *build, const char *namespace_, cons
 	return arena_printf(build->arena, "%s/%s", build_namespace(namespace_), name);
 }
 
+void build_users(struct snapshot_build *build, struct claim_users *users, size_t most)
+{
+	*users = (struct claim_users){interner_create(), arena_array(build->arena, size_t, most)};
+}
+
+void build_user(struct snapshot_build *build, struct claim_users *users, const struct pod_spec *pod, const char *claim)
+{
+	if (pod->phase != POD_SUCCEEDED && pod->phase != POD_FAILED)
+		users->counts[interner_id(users->names, build_key(build, pod->namespace_, claim))]++;
+}
+
+size_t build_count_users(const struct claim_users *users, const char *namespace_, const char *claim)
+{
+	struct buffer key = {0};
+	buffer_printf(&key, "%s/%s", namespace_, claim);
+	uint32_t id = interner_find(users->names, key.text);
+	buffer_free(&key);
+	return id == UINT32_MAX ? 0 : users->counts[id];
+}
+
 void build_warn(struct snapshot_build *build, const char *format, ...)
 {
 	struct snapshot *snapshot = build->snapshot;
@@ -270,9 +290,9 @@ void snapshot_destroy(struct snapshot *snapshot)
 	volume_columns_destroy(snapshot->columns);
 	device_columns_destroy(snapshot->device_columns);
 	device_book_destroy(snapshot->device_book);
-	interner_destroy(snapshot->device_claim_names);
+	interner_destroy(snapshot->device_claim_users.names);
 	volume_book_destroy(snapshot->book);
-	interner_destroy(snapshot->claim_names);
+	interner_destroy(snapshot->claim_users.names);
 	interner_destroy(snapshot->used_volumes);
 	cluster_destroy(snapshot->cycle.cluster);
 	interner_destroy(snapshot->pod_names);

@@ -103,6 +103,12 @@ struct snapshot_group {
 	size_t stray_count;
 };
 
+/* Claims that pods name, and how many pods do. */
+struct claim_users {
+	struct interner *names; /* "namespace/name" -> index */
+	size_t *counts;
+};
+
 struct snapshot {
 	struct arena *arena;
 	struct cycle cycle;
@@ -121,12 +127,10 @@ struct snapshot {
 	struct volume_book *book;                 /* the volumes there are; NULL in a live state, which has its own */
 	struct volume_columns *columns;
 	struct interner *used_volumes; /* number of a node and name of a volume that a pod there uses */
-	struct interner *claim_names;  /* that pods name, and how many do */
-	size_t *claim_users;
+	struct claim_users claim_users;
 	struct device_book *device_book; /* the same for claims for devices; NULL in a live state */
 	struct device_columns *device_columns;
-	struct interner *device_claim_names;
-	size_t *device_claim_users;
+	struct claim_users device_claim_users;
 };
 
 /* Never fails: whatever cannot be used is reported in the result. `options` may be NULL. */

@@ -75,6 +75,10 @@ void build_frame(struct snapshot_build *build, const struct manifests *manifests
 /* "namespace/name" in the arena; an empty namespace is "default". */
 const char *build_key(struct snapshot_build *build, const char *namespace_, const char *name);
 const char *build_namespace(const char *namespace_);
+/* Counts the users of claims: room for so many claims, one user more unless its pod has ended, how many there are. */
+void build_users(struct snapshot_build *build, struct claim_users *users, size_t most);
+void build_user(struct snapshot_build *build, struct claim_users *users, const struct pod_spec *pod, const char *claim);
+size_t build_count_users(const struct claim_users *users, const char *namespace_, const char *claim);
 /* Interns a name; false when an object of that name was there before. */
 bool build_new_name(struct interner *names, const char *key);
 /* The same, with a verdict on the second object. */

@@ -84,11 +84,7 @@ static void read_objects(struct snapshot_build *build, enum device_kind kind)
 static size_t count_users(const void *context, const char *namespace_, const char *claim)
 {
 	const struct snapshot *snapshot = context;
-	struct buffer key = {0};
-	buffer_printf(&key, "%s/%s", namespace_, claim);
-	uint32_t id = interner_find(snapshot->device_claim_names, key.text);
-	buffer_free(&key);
-	return id == UINT32_MAX ? 0 : snapshot->device_claim_users[id];
+	return build_count_users(&snapshot->device_claim_users, namespace_, claim);
 }
 
 static void count_claims(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count)
@@ -97,22 +93,18 @@ static void count_claims(struct snapshot_build *build, const struct pod_spec *co
 	size_t claims = 0;
 	for (size_t i = 0; i < count; i++)
 		claims += pods[i]->device_claim_count;
-	snapshot->device_claim_users = arena_array(build->arena, size_t, claims);
-	for (size_t i = 0; i < count; i++) {
-		bool over = pods[i]->phase == POD_SUCCEEDED || pods[i]->phase == POD_FAILED;
-		for (size_t c = 0; c < pods[i]->device_claim_count && !over; c++)
+	build_users(build, &snapshot->device_claim_users, claims);
+	for (size_t i = 0; i < count; i++)
+		for (size_t c = 0; c < pods[i]->device_claim_count; c++)
 			if (pods[i]->device_claims[c].claim)
-				snapshot->device_claim_users[interner_id(snapshot->device_claim_names,
-				                                         build_key(build, pods[i]->namespace_,
-				                                                   pods[i]->device_claims[c].claim))]++;
-	}
+				build_user(build, &snapshot->device_claim_users, pods[i],
+				           pods[i]->device_claims[c].claim);
 }
 
 void build_device_columns(struct snapshot_build *build, const struct pod_spec *const *pods, size_t count)
 {
 	struct snapshot *snapshot = build->snapshot;
 	snapshot->device_book = device_book_create();
-	snapshot->device_claim_names = interner_create();
 	for (int kind = 0; kind < DEVICE_KINDS; kind++)
 		read_objects(build, (enum device_kind)kind);
 	count_claims(build, pods, count);

@@ -28,11 +28,7 @@ static void read_objects(struct snapshot_build *build, enum book_kind kind)
 static size_t count_users(const void *context, const char *namespace_, const char *claim)
 {
 	const struct snapshot *snapshot = context;
-	struct buffer key = {0};
-	buffer_printf(&key, "%s/%s", namespace_, claim);
-	uint32_t id = interner_find(snapshot->claim_names, key.text);
-	buffer_free(&key);
-	return id == UINT32_MAX ? 0 : snapshot->claim_users[id];
+	return build_count_users(&snapshot->claim_users, namespace_, claim);
 }
 
 static const char *attached_key(struct buffer *key, const char *volume, int node)
@@ -74,7 +70,6 @@ void build_volumes(struct snapshot_build *build)
 	build->book = snapshot->book = volume_book_create();
 	for (int kind = 0; kind < BOOK_KINDS; kind++)
 		read_objects(build, (enum book_kind)kind);
-	snapshot->claim_names = interner_create();
 	snapshot->used_volumes = interner_create();
 	static const struct volume_callbacks callbacks = {count_users, is_on_node};
 	build->columns = snapshot->columns =
@@ -87,13 +82,10 @@ void build_claims(struct snapshot_build *build, const struct pod_spec *const *po
 	size_t claims = 0;
 	for (size_t i = 0; i < count; i++)
 		claims += pods[i]->claim_count;
-	snapshot->claim_users = arena_array(build->arena, size_t, claims);
-	for (size_t i = 0; i < count; i++) {
-		bool over = pods[i]->phase == POD_SUCCEEDED || pods[i]->phase == POD_FAILED;
-		for (size_t c = 0; c < pods[i]->claim_count && !over; c++)
-			snapshot->claim_users[interner_id(snapshot->claim_names,
-			                                  build_key(build, pods[i]->namespace_, pods[i]->claims[c]))]++;
-	}
+	build_users(build, &snapshot->claim_users, claims);
+	for (size_t i = 0; i < count; i++)
+		for (size_t c = 0; c < pods[i]->claim_count; c++)
+			build_user(build, &snapshot->claim_users, pods[i], pods[i]->claims[c]);
 	/* All sizes are known before it is said what a pod takes. */
 	struct arena *arena = arena_create();
 	for (size_t i = 0; i < count; i++)
