@@ -194,7 +194,7 @@ void write_forward(void *context, const struct store_request *request, const str
 void pending_creates_add(struct outgoing *outgoing, const char *uid);
 /* Makes the write wait for what the object names. */
 void pending_creates_hold(struct outgoing *outgoing, const struct store_object *object);
-/* The create went out, and is not known to be refused. */
+/* If it is a create: it went out, and is not known to be refused. No-op for the GET that asks after one. */
 void pending_creates_sent(const struct outgoing *outgoing);
 /* The server has something of that name with this uid, or ("") nothing. False: not what was to be created. */
 bool pending_creates_end(struct outgoing *outgoing, const char *uid);

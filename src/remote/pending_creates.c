@@ -149,7 +149,7 @@ static void forget(struct remote *remote, struct pending_create *create)
 
 void pending_creates_sent(const struct outgoing *outgoing)
 {
-	if (outgoing->create)
+	if (outgoing->create && strcmp(outgoing->method, "GET") != 0)
 		outgoing->create->may_be_ours = true;
 }
 

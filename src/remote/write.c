@@ -390,7 +390,7 @@ static void refresh_later(struct assumed *assumed, int64_t pause, struct outgoin
 static void retry(struct outgoing *outgoing, const struct remote_answer *answer)
 {
 	struct remote *remote = outgoing->about->remote;
-	if (answer->code != 429 && strcmp(outgoing->method, "GET") != 0)
+	if (answer->code != 429)
 		pending_creates_sent(outgoing);
 	int64_t pause = remote_pause(remote, PAUSE_FIRST, outgoing->attempts, PAUSE_LONGEST);
 	int64_t asked = remote_asked_pause(answer);
@@ -432,8 +432,7 @@ static void take_object(struct outgoing *outgoing, const struct remote_answer *a
 	bool refused = outgoing->claim && !claim_settle(outgoing, root, object);
 	if (!outgoing->claim)
 		claim_accept(outgoing);
-	if (strcmp(outgoing->method, "GET") != 0)
-		pending_creates_sent(outgoing);
+	pending_creates_sent(outgoing);
 	if (object)
 		refused |= !pending_creates_end(outgoing, uid_of(root));
 	if ((deletes && !object) || (object && is_last_word(outgoing->method, root))) {
