@@ -3,12 +3,11 @@
 #include "kinds/names.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/run_config.h"
+#include "cli/until_placed.h"
 #include "cli/up_objects.h"
 
 #include "base/clock.h"
-#include "grouping/grouping.h"
 #include "manager/manager.h"
 #include "loop/writes.h"
 #include "serve/http/http.h"
@@ -17,6 +16,7 @@
 #include "cluster/world.h"
 #include "cluster/world_admission.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,9 +26,6 @@
 #define LONGEST_WAIT 500 /* milliseconds: a signal between the look at `stopped` and the wait is noticed after this */
 #define DRAIN_TURNS 50
 #define DRAIN_WAIT 20
-#define LOOK_EVERY INT64_C(200000000) /* nanoseconds: looking at all groups costs more than one change */
-#define SETTLED_SECONDS 5             /* nothing changed for so long: nothing will */
-#define DECIDED_SECONDS 1
 #define LOST_SECONDS 30 /* pods of a node that is down */
 
 static volatile sig_atomic_t stopped, reload;
@@ -53,132 +50,8 @@ struct up {
 	struct serve *serve;
 	struct world *world;
 	struct dashboard_source *dashboard;
-	struct interner *shown; /* lines that were printed */
-	int64_t quiet;          /* nanoseconds: since when the objects are as they are */
-	int64_t looked;         /* nanoseconds: when they were looked at */
-	uint64_t version;
-	bool decided;             /* every group runs, or never will */
-	bool refused;             /* some group never will */
-	struct progress progress; /* of --until-placed */
+	struct until_placed *until; /* NULL: it goes on until it is told to end */
 };
-
-/* ---- --until-placed ---- */
-
-static int64_t number_at(const struct val *status, const char *key)
-{
-	int64_t number = 0;
-	val_int(val_get(status, key), &number);
-	return number;
-}
-
-/* What is known about one group. */
-struct sight {
-	const char *phase, *message;
-	int64_t running, pending;
-};
-
-/* Prints what is new about it. True when nothing more is to be waited for. */
-static bool show(struct up *up, const struct store_object *object, const struct sight *sight, bool looked_at)
-{
-	struct buffer line = {0};
-	buffer_printf(&line, "%s/%s: %s, %lld running, %lld pending%s%s", object->namespace_, object->name,
-	              sight->phase, (long long)sight->running, (long long)sight->pending, sight->message[0] ? ": " : "",
-	              sight->message);
-	uint32_t known = interner_count(up->shown);
-	/* Neither a group that nobody has looked at nor a line that was printed before is news. */
-	if (looked_at && interner_id(up->shown, line.text) == known) {
-		progress_clear(&up->progress);
-		output_line(stdout, "%s", line.text);
-		fflush(stdout);
-	}
-	buffer_free(&line);
-	up->refused |= strcmp(sight->phase, "Never") == 0;
-	return strcmp(sight->phase, "Running") == 0 || strcmp(sight->phase, "Succeeded") == 0 ||
-	       strcmp(sight->phase, "Failed") == 0 || strcmp(sight->phase, "Never") == 0;
-}
-
-static bool show_group(struct up *up, const struct store_object *group)
-{
-	const struct val *status = val_get(group->root, "status");
-	const struct val *condition = writes_find_condition(group->root, "Scheduled");
-	struct sight sight = {
-		.phase = val_str(val_get(status, "phase"), "Waiting"),
-		.message = val_str(val_get(condition, "message"), ""),
-		.running = number_at(status, "running"),
-		.pending = number_at(status, "pending"),
-	};
-	return show(up, group, &sight, val_kind(status) == VAL_MAP);
-}
-
-/* A pod that stands alone is its own group. */
-static bool show_pod(struct up *up, const struct store_object *pod)
-{
-	const struct val *condition = writes_find_condition(pod->root, "PodScheduled");
-	const char *phase = val_str(val_path(pod->root, "status", "phase", NULL), "Pending");
-	bool bound = *val_str(val_path(pod->root, "spec", "nodeName", NULL), "");
-	bool refused = strcmp(val_str(val_get(condition, "reason"), ""), "Unschedulable") == 0;
-	struct sight sight = {
-		.phase = strcmp(phase, "Pending") != 0 ? phase
-	                 : bound                       ? "Placed"
-	                 : refused                     ? "Waiting"
-	                                               : phase,
-		.message = val_str(val_get(condition, "message"), ""),
-		.running = strcmp(phase, "Running") == 0,
-		.pending = strcmp(phase, "Pending") == 0,
-	};
-	return show(up, pod, &sight, condition != NULL);
-}
-
-static bool stands_alone(const struct up *up, const struct store_object *pod)
-{
-	return settings_owns_pod(settings_now(up->settings), pod->root) &&
-	       !*val_str(val_path(pod->root, "metadata", "annotations", GROUP_KEY_POD_GROUP, NULL), "");
-}
-
-/* Whether every group is decided; none is none. */
-static bool show_groups(struct up *up)
-{
-	struct arena *arena = arena_create();
-	struct store_error error = {0};
-	size_t decided = 0, count = 0;
-	bool done = true;
-	up->refused = false;
-	for (int pods = 0; pods < 2; pods++) {
-		const struct store_type *type = pods ? store_type_find(up->store, "", "pods")
-		                                     : store_type_find(up->store, KINDS_SCHEDULING, "podgroups");
-		struct store_list list = {0};
-		struct store_list_request request = {.api = type->apis};
-		done &= store_list(up->store, &request, &list, arena, &error) == 0;
-		for (size_t i = 0; i < list.count; i++) {
-			if (pods && !stands_alone(up, list.items[i]))
-				continue;
-			count++;
-			decided += pods ? show_pod(up, list.items[i]) : show_group(up, list.items[i]);
-		}
-		store_list_clear(&list);
-	}
-	progress_show(&up->progress, "groups decided", decided, count, "");
-	arena_destroy(arena);
-	return done && count > 0 && decided == count;
-}
-
-/* CLI_OK or CLI_FOUND when it is time to end, -1 to go on. */
-static int look_at_groups(struct up *up)
-{
-	int64_t now = clock_now(clock_system());
-	uint64_t version = store_version(up->store);
-	if (version != up->version) {
-		if (now - up->looked < LOOK_EVERY)
-			return -1;
-		up->quiet = up->looked = now;
-		up->version = version;
-		up->decided = show_groups(up);
-	}
-	/* A workload that is decided may still be about to get more groups. */
-	if (now - up->quiet > (up->decided ? DECIDED_SECONDS : SETTLED_SECONDS) * CLOCK_SECOND)
-		return up->decided && !up->refused ? CLI_OK : CLI_FOUND;
-	return -1;
-}
 
 /* ---- configuration ---- */
 
@@ -216,12 +89,30 @@ static void look_at_config(struct up *up)
 
 /* ---- the loop ---- */
 
+/* What a newcomer came for: where everything is, how long it took, and what to type next. */
+static void show_result(const struct up *up)
+{
+	const struct cli_args *args = up->args;
+	struct draw_style style = draw_style(stdout, args->colour);
+	until_placed_show(up->until, &style, world_decision_ns(up->world));
+	struct buffer again = {0};
+	buffer_printf(&again, "  %s up", strchr(cli_program, ' ') ? cli_program : program_invocation_name);
+	if (args->nodes_file)
+		buffer_printf(&again, " --nodes-file %s", args->nodes_file);
+	else
+		buffer_printf(&again, " --nodes %dx%dx%d", args->shape.zones, args->shape.racks, args->shape.nodes);
+	for (size_t i = 0; i < args->file_count; i++)
+		buffer_printf(&again, " -f %s", args->files[i]);
+	output_line(stdout, "Next, one that stays, with kubectl and a dashboard:");
+	output_line(stdout, "%s", again.text);
+	fflush(stdout);
+	buffer_free(&again);
+}
+
 static int loop(struct up *up)
 {
 	struct error error = {0};
 	int wait = 0, rc = CLI_OK;
-	up->quiet = clock_now(clock_system());
-	up->progress = progress_begin();
 	while (!stopped) {
 		if (serve_run_once(up->serve, manager_sooner(wait, LONGEST_WAIT), &error)) {
 			output_line(stderr, "platoon up: %s", error.text);
@@ -232,11 +123,12 @@ static int loop(struct up *up)
 		look_at_config(up);
 		wait = world_step(up->world);
 		wait = manager_sooner(wait, dashboard_source_step(up->dashboard));
-		if (up->args->until_placed && (rc = look_at_groups(up)) >= 0)
+		if (up->until && (rc = until_placed_look(up->until)) >= 0)
 			break;
 		rc = CLI_OK;
 	}
-	progress_clear(&up->progress);
+	if (up->until && !stopped && rc != -1)
+		show_result(up);
 	serve_drain(up->serve);
 	/* Also commits what the last turn wrote. */
 	for (int i = 0; i < DRAIN_TURNS && (i == 0 || !serve_idle(up->serve)); i++)
@@ -343,6 +235,7 @@ static int open_services(struct up *up, struct error *error)
 
 static void close_all(struct up *up)
 {
+	until_placed_destroy(up->until);
 	world_destroy(up->world);
 	serve_destroy(up->serve);
 	dashboard_source_destroy(up->dashboard);
@@ -369,6 +262,8 @@ static int run(struct up *up)
 		output_line(stderr, "platoon up: %s", error.text);
 		return CLI_USAGE;
 	}
+	if (up->args->until_placed)
+		up->until = until_placed_create(up->store, up->settings);
 	print_next_steps(up);
 	return loop(up);
 }
@@ -387,11 +282,10 @@ int cmd_up(struct cli_args *args)
 		rc = CLI_USAGE;
 	}
 	if (rc == CLI_OK) {
-		struct up up = {.args = args, .given = &given, .nodes = &nodes, .shown = interner_create()};
+		struct up up = {.args = args, .given = &given, .nodes = &nodes};
 		catch_signals(&up);
 		rc = open_config(&up) < 0 ? CLI_USAGE : run(&up);
 		close_all(&up);
-		interner_destroy(up.shown);
 	}
 	manifests_free(&given);
 	manifests_free(&nodes);

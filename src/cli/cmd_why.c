@@ -89,7 +89,7 @@ static void print_queue(struct cli_args *args, const struct why *why)
 		enum group_state state = cycle->groups[index].state;
 		if (!why_concerns_queue(why, index) || state == GROUP_PLACED || state == GROUP_PARTIAL)
 			continue;
-		output_line(stdout, "%s/%s: %s", group->namespace_, group->name, group->state);
+		output_line(stdout, "%s: %s", plan_group_title(why->plan, group, args->arena), group->state);
 		print_reasons(group);
 	}
 }
@@ -101,8 +101,8 @@ static void print_groups(struct cli_args *args, const struct why *why)
 	struct draw_style style = draw_style(stdout, args->colour);
 	for (size_t i = 0; i < why->group_count && i < MOST_GROUPS; i++) {
 		const struct plan_group *group = &why->plan->groups[why->groups[i]];
-		output_line(stdout, "%s/%s: %s: %lld/%lld pods placed", group->namespace_, group->name, group->state,
-		            (long long)group->placed, (long long)group->minimum);
+		output_line(stdout, "%s: %s: %lld/%lld pods placed", plan_group_title(why->plan, group, args->arena),
+		            group->state, (long long)group->placed, (long long)group->minimum);
 		print_reasons(group);
 		if (args->output == CLI_OUTPUT_WIDE && group->placed > 0)
 			plan_table_print_group(why->plan, (size_t)why->groups[i], true, &style, stdout);
@@ -178,9 +178,8 @@ static int list_waiting(struct cli_args *args, const struct plan *plan)
 		if (!is_listed(args, plan, group))
 			continue;
 		waiting++;
-		table_add(&table, &(struct table_row){
-					  .cells = {arena_printf(args->arena, "%s/%s", group->namespace_, group->name),
-		                                    group->state, first_reason(group)}});
+		table_add(&table, &(struct table_row){.cells = {plan_group_title(plan, group, args->arena),
+		                                                group->state, first_reason(group)}});
 	}
 	if (args->output == CLI_OUTPUT_JSON || args->output == CLI_OUTPUT_YAML)
 		list_as_document(args, plan);

@@ -118,7 +118,8 @@ static bool is_wanted(const struct map *map, const struct plan_group *group)
 	if (map->options->focus >= 0)
 		return (int)group->index == map->options->focus;
 	return !filter || !filter[0] ||
-	       strstr(arena_printf(map->arena, "%s/%s", group->namespace_, group->name), filter);
+	       strstr(arena_printf(map->arena, "%s/%s", group->namespace_, group->name), filter) ||
+	       strstr(plan_group_title(map->plan, group, map->arena), filter);
 }
 
 static void name_groups(struct map *map)
@@ -340,7 +341,7 @@ static void add_legend(const struct map *map)
 			continue;
 		draw_new_line(map->drawing);
 		draw_add(map->drawing, (enum colour)map->colours[group->index], "%c", map->letters[group->index]);
-		draw_add(map->drawing, COLOUR_NONE, " %s/%s", group->namespace_, group->name);
+		draw_add(map->drawing, COLOUR_NONE, " %s", plan_group_title(map->plan, group, map->arena));
 		shown++;
 	}
 	draw_new_line(map->drawing);

@@ -263,6 +263,15 @@ static void add_subgroup(struct view *view, const struct outline *outline, int n
 	table_add(&view->table, &row);
 }
 
+/* What people call it; wide, the PodGroup too where that is called otherwise. */
+static const char *name_of(const struct view *view, const struct plan_group *group)
+{
+	const char *title = plan_group_title(view->plan, group, view->arena);
+	if (!view->wide || !view->plan->snapshot->cycle.groups[group->index].gang.title)
+		return title;
+	return arena_printf(view->arena, "%s (%s)", title, group->name);
+}
+
 static void add_tree(struct view *view, size_t index)
 {
 	const struct plan_group *planned = &view->plan->groups[index];
@@ -272,7 +281,7 @@ static void add_tree(struct view *view, size_t index)
 	struct table_row row = {
 		.cells =
 			{
-				[COLUMN_NAME] = arena_printf(view->arena, "%s/%s", planned->namespace_, planned->name),
+				[COLUMN_NAME] = name_of(view, planned),
 				[COLUMN_STATE] = planned->state,
 				[COLUMN_PODS] = arena_printf(view->arena, "%lld/%lld", (long long)planned->placed,
 	                                                     (long long)planned->minimum),

@@ -100,13 +100,19 @@ static bool contains(const char *text, const char *filter)
 	return text && strstr(text, filter);
 }
 
+static const char *title_of(const struct top_group *group, struct arena *arena)
+{
+	return gang_title(&group->decided->gang, arena);
+}
+
 static bool is_shown(const struct top_group *group, const struct top_look *look, struct arena *arena)
 {
 	if (look->view == TOP_PENDING && !group->pending)
 		return false;
 	return !look->filter[0] || contains(group->queue, look->filter) || contains(group->state, look->filter) ||
 	       contains(group->nodes, look->filter) ||
-	       contains(arena_printf(arena, "%s/%s", group->group->namespace_, group->group->name), look->filter);
+	       contains(arena_printf(arena, "%s/%s", group->group->namespace_, group->group->name), look->filter) ||
+	       contains(title_of(group, arena), look->filter);
 }
 
 static void add_reasons(const struct top_group *group, const struct draw_style *style, struct table *table)
@@ -124,9 +130,8 @@ static void add_group_row(const struct top_picture *picture, const struct top_gr
 {
 	struct arena *arena = table->arena;
 	struct table_row row = {
-		.cells = {draw_cut(arena, arena_printf(arena, "%s/%s", group->group->namespace_, group->group->name),
-	                           name_width),
-	                  group->state, arena_printf(arena, "%zu/%lld", group->bound, (long long)group->group->minimum),
+		.cells = {draw_cut(arena, title_of(group, arena), name_width), group->state,
+	                  arena_printf(arena, "%zu/%lld", group->bound, (long long)group->group->minimum),
 	                  arena_printf(arena, "%zu", group->pods), draw_cut(arena, group->queue, 40),
 	                  arena_printf(arena, "%d", group->decided->priority),
 	                  age_text(arena, picture->now - group->decided->creation), group->nodes},

@@ -2,10 +2,9 @@
 #include "cli/what_if.h"
 
 #include "cli/cli.h"
+#include "cli/store_objects.h"
 
 #include "base/clock.h"
-#include "base/vec.h"
-#include "group/defaults.h"
 #include "schedule/live.h"
 #include "sim/expand.h"
 
@@ -14,15 +13,14 @@
 #define SOURCE "manifest"
 
 struct question {
-	struct store *store;
 	const struct settings *settings;
 	struct arena *arena;
+	struct store_objects cluster;
 	struct problems problems;
-	struct manifests given;       /* the text, with pods of its workloads */
-	struct manifests all;         /* the cluster, and what was given in place of what has the same name */
-	struct manifests above;       /* workloads of the cluster that own its pods */
-	VEC(struct store_list) lists; /* of each kind that a decision rests on */
-	struct interner *names;       /* "Pod/namespace/name" and "PodGroup/..." of what was given */
+	struct manifests given; /* the text, with pods of its workloads */
+	struct manifests all;   /* the cluster, and what was given in place of what has the same name */
+	struct manifests above; /* workloads of the cluster that own its pods */
+	struct interner *names; /* "Pod/namespace/name" and "PodGroup/..." of what was given */
 	struct build *build;
 	struct node *answer;
 };
@@ -30,60 +28,6 @@ struct question {
 static const char *full_name(struct arena *arena, const char *namespace_, const char *name)
 {
 	return arena_printf(arena, "%s/%s", namespace_[0] ? namespace_ : "default", name);
-}
-
-static void read_cluster(struct question *question)
-{
-	const struct kind_row *row;
-	for (size_t i = 0; (row = kinds_row(i)); i++) {
-		const struct store_type *type = store_type_find(question->store, row->group, row->resource);
-		struct store_list list = {0};
-		struct store_error error = {0};
-		struct store_list_request request = {.api = type ? type->apis : NULL};
-		if (!(row->flags & (ROW_DECIDES | ROW_NAMED)) || !type || type->api_count == 0 ||
-		    store_list(question->store, &request, &list, question->arena, &error) < 0)
-			continue;
-		vec_push(&question->lists, list);
-		for (size_t k = 0; k < list.count; k++)
-			manifests_add(&question->all, list.items[k]->root, "cluster", &question->problems);
-	}
-}
-
-static void read_above(struct question *question, const char *api_version, const char *kind, const char *namespace_,
-                       const char *name)
-{
-	const struct store_api *api = store_api_of_kind(question->store, api_version, kind);
-	const struct store_object *object =
-		api ? store_peek(question->store, api->type, api->type->namespaced ? namespace_ : "", name) : NULL;
-	if (object)
-		manifests_add(&question->above, object->root, "cluster", &question->problems);
-}
-
-static void read_owners(struct question *question, struct interner *read, const struct manifest *object)
-{
-	const struct val *owner;
-	for (struct val_iter it = val_iter(val_path(object->object, "metadata", "ownerReferences", NULL));
-	     val_next(&it, NULL, &owner);) {
-		const char *kind = val_str(val_get(owner, "kind"), ""), *name = val_str(val_get(owner, "name"), "");
-		const char *key = arena_printf(question->arena, "%s/%s/%s", kind, object->namespace_, name);
-		if (interner_find(read, key) != UINT32_MAX)
-			continue;
-		interner_id(read, key);
-		read_above(question, val_str(val_get(owner, "apiVersion"), ""), kind, object->namespace_, name);
-	}
-}
-
-/* What single pods are placed by stands in the workloads above them, and in those above these. */
-static void read_workloads(struct question *question)
-{
-	struct interner *read = interner_create();
-	for (size_t i = 0; i < question->all.count; i++)
-		if (cli_is_unmarked(question->settings, &question->all.items[i]))
-			read_owners(question, read, &question->all.items[i]);
-	for (size_t i = 0; i < question->above.count; i++) /* which grows */
-		read_owners(question, read, &question->above.items[i]);
-	read_above(question, "v1", "ConfigMap", GROUP_DEFAULTS_NAMESPACE, GROUP_DEFAULTS_NAME);
-	interner_destroy(read);
 }
 
 /* Claims of the manifest's pods are made only where there are none. */
@@ -237,13 +181,13 @@ static void decide(struct question *question)
 void what_if(struct store *store, const struct settings *settings, const char *text, size_t length, struct buffer *out)
 {
 	struct question question = {
-		.store = store,
 		.settings = settings,
 		.arena = arena_create(),
 		.names = interner_create(),
 		.build = build_create(),
 	};
 	question.problems.arena = question.arena;
+	question.cluster = (struct store_objects){.store = store, .arena = question.arena};
 	question.answer = build_map(question.build);
 	manifests_init(&question.given);
 	manifests_init(&question.all);
@@ -255,19 +199,18 @@ void what_if(struct store *store, const struct settings *settings, const char *t
 		rc = -1;
 	}
 	if (rc == 0) {
-		read_cluster(&question);
+		store_objects_read(&question.cluster, &question.all, &question.problems);
 		lend_claims(&question);
 		expand_workloads(&question.given, clock_now(clock_system()), settings, &question.problems);
 		join(&question);
-		read_workloads(&question);
+		store_objects_read_above(&question.cluster, settings, &question.all, &question.above,
+		                         &question.problems);
 		decide(&question);
 	} else {
 		put_problems(&question, NULL);
 	}
 	build_write(question.build, question.answer, DOC_JSON_COMPACT, out);
-	for (size_t i = 0; i < question.lists.count; i++)
-		store_list_clear(&question.lists.items[i]);
-	vec_free(&question.lists);
+	store_objects_release(&question.cluster);
 	manifests_free(&question.all);
 	manifests_free(&question.above);
 	manifests_free(&question.given);

@@ -82,6 +82,11 @@ int world_step(struct world *world)
 	return manager_sooner(wait, kubelet_step(world->kubelet));
 }
 
+int64_t world_decision_ns(const struct world *world)
+{
+	return manager_decision_ns(world->manager);
+}
+
 void world_metrics(const struct world *world, struct buffer *out)
 {
 	manager_metrics(world->manager, out);

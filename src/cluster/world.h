@@ -32,6 +32,8 @@ void world_destroy(struct world *world); /* NULL is a no-op */
 /* Lets everybody do what is due. The owner of the loop commits the store afterwards. Milliseconds until something is
  * due if nothing changes: 0 for at once, -1 for never. */
 int world_step(struct world *world);
+/* As scheduler_decision_ns. */
+int64_t world_decision_ns(const struct world *world);
 /* Appends the metrics of the scheduler in the text format of Prometheus. */
 void world_metrics(const struct world *world, struct buffer *out);
 

@@ -89,6 +89,11 @@ int manager_step(struct manager *manager)
 	return manager_sooner(wait, reconciler_step(manager->native));
 }
 
+int64_t manager_decision_ns(const struct manager *manager)
+{
+	return scheduler_decision_ns(manager->scheduler);
+}
+
 void manager_metrics(const struct manager *manager, struct buffer *out)
 {
 	scheduler_metrics(manager->scheduler, out);

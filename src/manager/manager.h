@@ -32,6 +32,8 @@ int manager_step(struct manager *manager);
  * complete. */
 void manager_read(struct manager *manager);
 
+/* As scheduler_decision_ns. */
+int64_t manager_decision_ns(const struct manager *manager);
 /* All numbers in the text format of Prometheus. */
 void manager_metrics(const struct manager *manager, struct buffer *out);
 /* Whether everything was read and a first decision made. */

@@ -207,6 +207,11 @@ static void collect_evictions(struct plan *plan, struct arena *arena)
 	}
 }
 
+const char *plan_group_title(const struct plan *plan, const struct plan_group *group, struct arena *arena)
+{
+	return gang_title(&plan->snapshot->cycle.groups[group->index].gang, arena);
+}
+
 struct plan *plan_run(struct snapshot *snapshot, const enum cycle_action *actions, size_t action_count)
 {
 	/* A later cycle explains itself anew; what blocks a group stays. */

@@ -68,6 +68,8 @@ struct plan {
 /* Runs the actions in the given order once and describes the result: bindings are those since the snapshot was taken. May
  * be called again on the same snapshot: the next cycle continues where the last one stopped. */
 struct plan *plan_run(struct snapshot *snapshot, const enum cycle_action *actions, size_t action_count);
+/* What people call the group, with its namespace: "default/job/train", "default/chat". */
+const char *plan_group_title(const struct plan *plan, const struct plan_group *group, struct arena *arena);
 /* All reasons of a group in one text: what conditions say. "" for none. */
 const char *plan_group_message(const struct plan_group *group, struct arena *arena);
 /* The reasons of a group as a list. */

@@ -309,6 +309,11 @@ int scheduler_step(struct scheduler *scheduler)
 	return write_on(scheduler, now, true);
 }
 
+int64_t scheduler_decision_ns(const struct scheduler *scheduler)
+{
+	return (int64_t)scheduler->metrics.deciding.sum_ns;
+}
+
 void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out)
 {
 	struct metrics metrics = scheduler->metrics;

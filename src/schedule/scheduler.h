@@ -45,6 +45,8 @@ void scheduler_destroy(struct scheduler *scheduler); /* NULL is a no-op */
 int scheduler_step(struct scheduler *scheduler);
 void scheduler_read(struct scheduler *scheduler); /* only takes over what changed */
 
+/* Nanoseconds from the start of cycles to their decisions, all together. */
+int64_t scheduler_decision_ns(const struct scheduler *scheduler);
 /* Appends all metrics in the text format of Prometheus. */
 void scheduler_metrics(const struct scheduler *scheduler, struct buffer *out);
 /* Whether it has seen all objects and run a cycle since it was created. */

@@ -6,6 +6,7 @@
 
 #include "admit/pod_fields.h"
 #include "base/clock.h"
+#include "schedule/title.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -256,6 +257,9 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 	int rc = podgroup_decode(manifest->object, arena, &group->spec, &ignored);
 	group->namespace_ = build_namespace(manifest->namespace_);
 	group->name = manifest->name;
+	const char *title = title_of_group(manifest->object, arena);
+	if (strcmp(title, group->name) != 0)
+		into->gang.title = arena_printf(arena, "%s/%s", group->namespace_, title);
 	group->source = manifest->source;
 	group->pool =
 		val_str(val_path(manifest->object, "metadata", "labels", settings_pool_label(build->settings), NULL),

@@ -115,8 +115,8 @@ static const char *holder_text(struct question *question, const struct holder *h
 	const char *what = holder->gpus ? cycle_amount_text(arena, CYCLE_GPU, holder->gpus)
 	                                : arena_printf(arena, "%d pod%s", holder->pods, holder->pods == 1 ? "" : "s");
 	const char *stays = why_it_stays(question, group);
-	return arena_printf(arena, "%s/%s (%s on %s%s%s)", group->gang.namespace_, group->gang.name, what,
-	                    holder->named, *stays ? "; " : "", stays);
+	return arena_printf(arena, "%s (%s on %s%s%s)", gang_title(&group->gang, arena), what, holder->named,
+	                    *stays ? "; " : "", stays);
 }
 
 static const char *list_holders(struct question *question)

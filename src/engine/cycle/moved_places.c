@@ -345,9 +345,8 @@ static const char *describe(struct cycle *cycle, struct cycle_place *const *kept
 		char until[32];
 		clock_print_rfc3339(kept[i]->until / CLOCK_SECOND, until);
 		bool open = is_held_on(&of[i]->gang, kept[i]);
-		text = arena_printf(cycle->arena, "%s%son node %s for %s/%s until %s", text, i ? ", " : "",
-		                    kept[i]->node, of[i]->gang.namespace_, of[i]->gang.name,
-		                    open ? "they are there" : until);
+		text = arena_printf(cycle->arena, "%s%son node %s for %s until %s", text, i ? ", " : "", kept[i]->node,
+		                    gang_title(&of[i]->gang, cycle->arena), open ? "they are there" : until);
 	}
 	return count > NODES_NAMED ? arena_printf(cycle->arena, "%s and %zu more", text, count - NODES_NAMED) : text;
 }

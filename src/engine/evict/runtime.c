@@ -162,8 +162,8 @@ static void add_wait_reason(struct evict_attempt *attempt)
 	           (struct reason){
 			   .code = REASON_MIN_RUNTIME,
 			   .message =
-				   arena_printf(cycle->arena, "would fit when %s/%s%s run %s (%s of queue %s), in %s",
-	                                        victim->gang.namespace_, victim->gang.name,
+				   arena_printf(cycle->arena, "would fit when %s%s run %s (%s of queue %s), in %s",
+	                                        gang_title(&victim->gang, cycle->arena),
 	                                        attempt->waited_count > 1 ? more : " has",
 	                                        print_time(cycle->arena, granted_to(attempt, victim->queue)),
 	                                        attempt->method->runtime == EVICT_RUNTIME_RECLAIM ? "reclaimMinRuntime"

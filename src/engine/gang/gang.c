@@ -18,6 +18,11 @@ static int counts(enum member_state state, enum counted counted)
 	return (int)counted >> state & 1;
 }
 
+const char *gang_title(const struct gang *gang, struct arena *arena)
+{
+	return gang->title ? gang->title : arena_printf(arena, "%s/%s", gang->namespace_, gang->name);
+}
+
 static void count_tree(const struct gang *gang, enum counted counted, int *members, bool *satisfied)
 {
 	for (size_t i = 0; i < gang->tree_count; i++)

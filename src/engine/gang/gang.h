@@ -8,6 +8,8 @@
 
 struct arena;
 
+struct arena;
+
 struct gang_level { /* topology -1: no constraint */
 	int topology;
 	int level;
@@ -57,6 +59,7 @@ struct gang_pod {
 struct gang {
 	const char *namespace_;
 	const char *name;
+	const char *title; /* for people, with the namespace; NULL when that is "namespace/name" */
 	struct gang_node *tree;
 	size_t tree_count;
 	struct gang_pod *pods;
@@ -64,6 +67,8 @@ struct gang {
 	bool starts_whole; /* the first pods start only where all expected ones have room */
 };
 
+/* What people call it, with its namespace: "default/job/train". */
+const char *gang_title(const struct gang *gang, struct arena *arena);
 /* Members per tree node that run or are reserved (leaf: pods; parent: satisfied children), and whether each node has
  * reached its minimum. Arrays of tree_count given by the caller; either may be NULL. */
 void gang_satisfied(const struct gang *gang, int *members, bool *satisfied);
