@@ -19,7 +19,7 @@ void store_objects_read(struct store_objects *objects, struct manifests *into, s
 			continue;
 		vec_push(&objects->lists, list);
 		for (size_t k = 0; k < list.count; k++)
-			manifests_add(into, list.items[k]->root, "cluster", problems);
+			manifests_add(into, list.items[k]->root, STORE_OBJECTS_SOURCE, problems);
 	}
 }
 
@@ -39,7 +39,7 @@ static void read_one(struct above *above, const char *api_version, const char *k
 	const struct store_object *object =
 		api ? store_peek(above->store, api->type, api->type->namespaced ? namespace_ : "", name) : NULL;
 	if (object)
-		manifests_add(above->into, object->root, "cluster", above->problems);
+		manifests_add(above->into, object->root, STORE_OBJECTS_SOURCE, above->problems);
 }
 
 static void read_owners(struct above *above, const struct manifest *object)

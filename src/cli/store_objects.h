@@ -8,13 +8,15 @@
 #include "loop/settings.h"
 #include "object/manifest.h"
 
+#define STORE_OBJECTS_SOURCE "cluster" /* where these manifests say that they come from */
+
 struct store_objects {
 	struct store *store;
 	struct arena *arena;          /* of the caller */
 	VEC(struct store_list) lists; /* of each kind that a decision rests on: they hold the objects */
 };
 
-/* Every object that a decision rests on, as coming from "cluster". Valid until store_objects_release. */
+/* Every object that a decision rests on, as coming from STORE_OBJECTS_SOURCE. Valid until store_objects_release. */
 void store_objects_read(struct store_objects *objects, struct manifests *into, struct problems *problems);
 /* The workloads above the pods of `all` that have no PodGroup, those above these, and the defaults of kinds: what single pods
  * are placed by. */

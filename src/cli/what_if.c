@@ -17,8 +17,8 @@ struct question {
 	struct arena *arena;
 	struct store_objects cluster;
 	struct problems problems;
-	struct manifests given; /* the text, with pods of its workloads */
-	struct manifests all;   /* the cluster, and what was given in place of what has the same name */
+	struct manifests given; /* the text */
+	struct manifests all;   /* the cluster, and what was given in place of what has the same name, expanded */
 	struct manifests above; /* workloads of the cluster that own its pods */
 	struct interner *names; /* "Pod/namespace/name" and "PodGroup/..." of what was given */
 	struct build *build;
@@ -30,27 +30,22 @@ static const char *full_name(struct arena *arena, const char *namespace_, const 
 	return arena_printf(arena, "%s/%s", namespace_[0] ? namespace_ : "default", name);
 }
 
-/* Claims of the manifest's pods are made only where there are none. */
-static void lend_claims(struct question *question)
-{
-	for (size_t i = 0; i < question->all.count; i++) {
-		const struct manifest *object = &question->all.items[i];
-		if (strcmp(object->kind, "PersistentVolumeClaim") == 0 || strcmp(object->kind, "StorageClass") == 0)
-			manifests_add(&question->given, object->object, object->source, &question->problems);
-	}
-}
-
-/* Cluster and manifest together. What was given wins. */
+/* Cluster and manifest together, with the pods that the workloads of the manifest would get. What was given wins. */
 static void join(struct question *question)
 {
 	size_t live = question->all.count;
-	for (size_t i = 0; i < question->given.count; i++) {
-		const struct manifest *manifest = &question->given.items[i];
-		const char *name = full_name(question->arena, manifest->namespace_, manifest->name);
-		interner_id(question->names, arena_printf(question->arena, "%s/%s", manifest->kind, name));
-		manifests_add(&question->all, manifest->object, manifest->source, &question->problems);
-	}
+	for (size_t i = 0; i < question->given.count; i++)
+		manifests_add(&question->all, question->given.items[i].object, question->given.items[i].source,
+		              &question->problems);
 	cli_let_files_win(&question->all, live);
+	expand_workloads(&question->all, clock_now(clock_system()), question->settings, &question->problems);
+	for (size_t i = 0; i < question->all.count; i++) {
+		const struct manifest *object = &question->all.items[i];
+		if (text_equal(object->source, STORE_OBJECTS_SOURCE))
+			continue;
+		const char *name = full_name(question->arena, object->namespace_, object->name);
+		interner_id(question->names, arena_printf(question->arena, "%s/%s", object->kind, name));
+	}
 }
 
 static bool was_given(const struct question *question, const char *kind, const char *full)
@@ -200,8 +195,6 @@ void what_if(struct store *store, const struct settings *settings, const char *t
 	}
 	if (rc == 0) {
 		store_objects_read(&question.cluster, &question.all, &question.problems);
-		lend_claims(&question);
-		expand_workloads(&question.given, clock_now(clock_system()), settings, &question.problems);
 		join(&question);
 		store_objects_read_above(&question.cluster, settings, &question.all, &question.above,
 		                         &question.problems);

@@ -3,6 +3,7 @@
 #include "sim/expand_claims.h"
 #include "sim/expand_devices.h"
 #include "sim/expand_named.h"
+#include "sim/expand_rollout.h"
 #include "kinds/kinds.h"
 #include "kinds/names.h"
 
@@ -20,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Changes after which the workloads are called too large: about twenty thousand pods. */
-#define MOST_CHANGES 25000
 #define CLAIM "PersistentVolumeClaim"
 
 static const char *identity(struct arena *arena, const char *kind, const char *namespace_, const char *name)
@@ -38,10 +37,16 @@ static void note_owners(const struct val *object, const char *namespace_, struct
 		                             val_str(val_get(owner, "name"), "")));
 }
 
+static bool makes_pods(const struct manifest *object)
+{
+	const struct kind_row *row = kinds_find(object->api_version, object->kind);
+	return workloads_know(object->api_version, object->kind) ||
+	       (row && (row->id == KIND_RBG || row->id == KIND_RBG_SET));
+}
+
 static bool is_to_expand(const struct manifest *object, const struct interner *owners, struct arena *arena)
 {
-	return workloads_know(object->api_version, object->kind) &&
-	       val_count(val_path(object->object, "metadata", "ownerReferences", NULL)) == 0 &&
+	return makes_pods(object) && val_count(val_path(object->object, "metadata", "ownerReferences", NULL)) == 0 &&
 	       interner_find(owners, identity(arena, object->kind, object->namespace_, object->name)) == UINT32_MAX;
 }
 
@@ -112,15 +117,6 @@ static void make_namespace(struct simulation *simulation, const char *name, stru
 	build_destroy(build);
 }
 
-static void add_copy(struct manifests *objects, const struct val *object, const char *source, struct problems *problems)
-{
-	struct build *build = build_create();
-	struct doc *doc = build_finish(build, build_copy(build, object));
-	manifests_keep(objects, doc);
-	manifests_add(objects, doc_root(doc), source, problems);
-	build_destroy(build);
-}
-
 static void take_over(struct simulation *simulation, const char *group, const char *resource, const char *source,
                       struct manifests *objects, struct problems *problems)
 {
@@ -130,7 +126,7 @@ static void take_over(struct simulation *simulation, const char *group, const ch
 	               NULL))
 		return;
 	for (size_t i = 0; i < list.count; i++)
-		add_copy(objects, list.items[i]->root, source, problems);
+		expand_add_copy(objects, list.items[i]->root, source, problems);
 	store_list_clear(&list);
 }
 
@@ -150,7 +146,7 @@ static void take_over_claims(struct simulation *simulation, const char *source, 
 		const struct manifest *claim = &made.items[i];
 		const char *key = identity(problems->arena, CLAIM, claim->namespace_, claim->name);
 		if (interner_find(given, key) == UINT32_MAX)
-			add_copy(objects, claim->object, source, problems);
+			expand_add_copy(objects, claim->object, source, problems);
 	}
 	manifests_free(&made);
 	interner_destroy(given);
@@ -173,46 +169,36 @@ static struct interner *find_makers(struct simulation *simulation, struct arena 
 	return makers;
 }
 
-/* Their pods stand for them. One that made nothing is told, and stays. */
-static void leave_out(struct manifests *objects, const bool *chosen, const struct interner *makers,
-                      struct problems *problems)
+/* What only RoleBasedGroups are made by. */
+static bool is_of_rollouts(const struct manifest *object)
 {
-	size_t kept = 0;
+	const struct kind_row *row = kinds_find(object->api_version, object->kind);
+	return row && (row->id == KIND_POLICY || row->id == KIND_CLUSTER_TOPOLOGY);
+}
+
+/* Of the first `given` objects: their pods stand for them. One that made nothing is told, and stays. How many are left. */
+static size_t leave_out(struct manifests *objects, size_t given, const bool *chosen, const struct interner *makers,
+                        struct problems *problems)
+{
+	size_t kept = 0, left = 0;
+	bool rolled = false;
+	for (size_t i = 0; i < given; i++)
+		rolled |= chosen[i] && !workloads_know(objects->items[i].api_version, objects->items[i].kind);
 	for (size_t i = 0; i < objects->count; i++) {
 		const struct manifest *object = &objects->items[i];
 		const char *key = identity(problems->arena, object->kind, object->namespace_, object->name);
-		bool made = chosen[i] && interner_find(makers, key) != UINT32_MAX;
-		if (chosen[i] && !made)
+		bool asked = i < given && chosen[i], made = asked && interner_find(makers, key) != UINT32_MAX;
+		if (asked && !made)
 			problem_add(problems, SEVERITY_WARNING, object->source, NULL,
 			            "%s %s makes no pods: it is suspended, has no replicas, or is not valid",
 			            object->kind, object->name);
+		made |= i < given && rolled && is_of_rollouts(object);
+		left += i < given && !made;
 		if (!made)
 			objects->items[kept++] = *object;
 	}
 	objects->count = kept;
-}
-
-/* Only what makes pods and groups runs: nobody places them. False when it was too much. */
-static bool run(struct simulation *simulation)
-{
-	struct store *store = simulation->store;
-	const struct clock_source *clock = &simulation->clock.source;
-	struct workloads *workloads = workloads_create(&(struct workloads_options){.store = store, .clock = clock});
-	struct grouping_controller *grouping = grouping_create(
-		&(struct grouping_options){.store = store, .clock = clock, .settings = simulation->settings});
-	struct error error = {0};
-	/* Watches take their first look only while nothing is waiting to be committed. */
-	store_commit(store, &error);
-	grouping_step(grouping);
-	bool busy = true;
-	while (busy && store_version(store) < MOST_CHANGES) {
-		bool made = workloads_step(workloads) == 0, grouped = grouping_step(grouping) == 0;
-		busy = made || grouped || store_pending(store);
-		store_commit(store, &error);
-	}
-	grouping_destroy(grouping);
-	workloads_destroy(workloads);
-	return !busy;
+	return left;
 }
 
 /* ---- expanding ---- */
@@ -306,17 +292,15 @@ static size_t expand_chosen(struct manifests *objects, const bool *chosen, int64
 	for (size_t i = 0; i < objects->count && !source; i++)
 		source = chosen[i] ? objects->items[i].source : NULL;
 	struct simulation *simulation = open_simulation(objects, chosen, now_ns, settings, problems);
-	if (!run(simulation))
+	size_t given = objects->count;
+	if (!expand_roll_out(simulation, source, settings, objects, problems))
 		problem_add(problems, SEVERITY_ERROR, source, NULL,
 		            "the workloads make more pods than can be planned at once; the plan is without the rest");
 	struct arena *arena = arena_create();
 	struct interner *makers = find_makers(simulation, arena);
-	leave_out(objects, chosen, makers, problems);
+	size_t left = leave_out(objects, given, chosen, makers, problems);
 	interner_destroy(makers);
 	arena_destroy(arena);
-	size_t left = objects->count;
-	take_over(simulation, KINDS_SCHEDULING, "podgroups", source, objects, problems);
-	take_over(simulation, "", "pods", source, objects, problems);
 	take_over_claims(simulation, source, objects, problems);
 	simulation_destroy(simulation);
 	return left;
@@ -463,11 +447,15 @@ static void judge_pods(const struct judge *judge)
 /* What a PodGroup asks for stands on its workload, in other words. */
 static void judge_groups(const struct judge *judge)
 {
-	struct manifests made;
+	struct manifests made, around;
 	struct problems unread = {.arena = judge->arena};
 	manifests_init(&made);
+	manifests_init(&around);
+	for (size_t i = 0; i < judge->objects->count; i++)
+		manifests_add(&around, judge->objects->items[i].object, judge->objects->items[i].source, &unread);
+	take_over(judge->simulation, KINDS_KAI, "topologies", "", &around, &unread);
 	take_over(judge->simulation, KINDS_SCHEDULING, "podgroups", "", &made, &unread);
-	struct admit_index *index = admit_index_create(judge->objects);
+	struct admit_index *index = admit_index_create(&around);
 	for (size_t i = 0; i < made.count; i++) {
 		struct problems problems = {.arena = judge->arena};
 		const struct val *owner =
@@ -490,6 +478,7 @@ static void judge_groups(const struct judge *judge)
 		}
 	}
 	admit_index_destroy(index);
+	manifests_free(&around);
 	manifests_free(&made);
 }
 
@@ -510,7 +499,7 @@ void expand_judge(const struct manifests *objects, const struct settings *settin
 	                      .seen = interner_create(),
 	                      .tell = to,
 	                      .context = context};
-	run(judge.simulation); /* of the largest workloads the first pods say what there is to say */
+	expand_run(judge.simulation); /* of the largest workloads the first pods say what there is to say */
 	tell_refused(&judge, &refused);
 	judge_pods(&judge);
 	judge_groups(&judge);

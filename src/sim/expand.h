@@ -1,5 +1,5 @@
 /* Expansion: the pods, claims and PodGroups that workloads would get, for commands that look ahead. The controllers of the
- * embedded cluster run on the workloads alone, in memory and without nodes. */
+ * embedded cluster and the one of RoleBasedGroups run on the workloads alone, in memory. */
 #ifndef SIM_EXPAND_H
 #define SIM_EXPAND_H
 
@@ -9,6 +9,7 @@
 
 /* Adds pods, claims and PodGroups of the workloads among the objects to them, made at `now_ns`, and claims of pods. Workloads of which something is
  * among the objects already (a pod, a ReplicaSet, a Job) are left alone, and so are those that belong to another one.
+ * A RoleBasedGroup is rolled out as far as its pods find places on the nodes among the objects, or in full where there are none.
  * What is refused is a problem with its source as path. A ConfigMap with the defaults of kinds among the objects counts
  * instead of what the settings say. */
 void expand_workloads(struct manifests *objects, int64_t now_ns, const struct settings *settings,

@@ -196,6 +196,14 @@ def check_what_if(up):
     with open(os.path.join(EXAMPLES, "up-impossible.yaml"), encoding="utf-8") as file:
         answer = ask(file.read())
     assert answer["groups"][0]["state"] == "Never" and any(reason["domain"] for reason in answer["groups"][0]["why"])
+    # A service as it would roll out here: what has no place keeps the next segment from being made.
+    with open(os.path.join(EXAMPLES, "rbg-segments.yaml"), encoding="utf-8") as file:
+        service = file.read()
+    answer = ask(service)
+    assert len(answer["pods"]) == 9 and not answer["problems"], answer
+    answer = ask(service.replace("nvidia.com/gpu: 1", "nvidia.com/gpu: 100"))
+    assert [group["state"] for group in answer["groups"]] == ["Never"] * 2 and answer["pods"] == [], answer
+    assert any("rbg/chat: 0/3 segments, 0/9 pods come up" in problem["message"] for problem in answer["problems"]), answer
     # A single pod is placed by what the workload above it says, pasted or in the cluster.
     deployment = ("{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: default, labels: {kai.scheduler/queue: nowhere}}, spec: "
                   "{replicas: 1, selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, spec: {schedulerName: platoon, "
