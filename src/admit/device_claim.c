@@ -72,44 +72,114 @@ int device_class_decode(const struct val *object, struct arena *arena, struct de
 
 /* ---- claims ---- */
 
-static void read_exactly(const struct decode *decode, const struct decode_path *path, const struct val *exactly,
-                         struct device_request *request, const char **unserved)
+static void read_capacities(const struct decode *decode, const struct decode_path *up, const struct val *from,
+                            struct device_option *option, const char **unserved)
 {
-	static const char *const served[] = {"deviceClassName", "selectors", "allocationMode", "count", "tolerations"};
-	const char *class_ = decode_string(decode, path, exactly, "deviceClassName");
-	const char *mode = decode_string(decode, path, exactly, "allocationMode");
-	note_unserved(decode, unserved, path, find_unknown(exactly, served, 5));
-	if (mode && strcmp(mode, "ExactCount") != 0)
-		note_unserved(decode, unserved, path, "allocationMode");
-	request->class_ = class_ ? class_ : "";
-	request->count = 1;
-	decode_int(decode, path, exactly, "count", 0, INT64_MAX, &request->count);
-	if (request->count == 0) /* as it is where nobody has written the default */
-		request->count = 1;
-	request->selectors = read_selectors(decode, path, exactly, &request->selector_count);
-	request->tolerations = rules_tolerations(decode, path, exactly, &request->toleration_count);
+	static const char *const served[] = {"requests"};
+	const struct decode_path *path = PATH_KEY(up, "capacity");
+	const struct val *capacity = decode_map(decode, up, from, "capacity"), *value;
+	const struct val *map = decode_map(decode, path, capacity, "requests");
+	const char *key;
+	note_unserved(decode, unserved, path, find_unknown(capacity, served, 1));
+	option->capacities = arena_array(decode->arena, struct device_capacity, val_count(map));
+	for (struct val_iter it = val_iter(map); val_next(&it, &key, &value);) {
+		struct device_capacity *item = &option->capacities[option->capacity_count++];
+		char scratch[64];
+		struct error error = {0};
+		const char *text = val_scalar_text(value, scratch);
+		item->name = key;
+		if (!text || quantity_parse_exact(text, strlen(text), &item->amount, &error) < 0)
+			decode_error(decode, PATH_KEY(PATH_KEY(path, "requests"), key), "write a quantity such as 40Gi",
+			             "%s", text ? error.text : "a quantity is missing");
+	}
 }
 
-static void read_requests(const struct decode *decode, const struct val *spec, struct device_claim_spec *out)
+static void read_option(const struct decode *decode, const struct decode_path *path, const struct val *from,
+                        struct device_option *option, const char **unserved)
 {
-	static const char *const served[] = {"requests", "config"}, *const known[] = {"name", "exactly"};
-	const struct decode_path *up = PATH_KEY(spec_path, "devices"), *path = PATH_KEY(up, "requests");
-	const struct val *devices = decode_map(decode, spec_path, spec, "devices");
-	const struct val *list = decode_list(decode, up, devices, "requests"), *item;
+	static const char *const served[] = {"name",  "deviceClassName", "selectors",   "allocationMode",
+	                                     "count", "tolerations",     "adminAccess", "capacity"};
+	const char *class_ = decode_string(decode, path, from, "deviceClassName");
+	const char *mode = decode_string(decode, path, from, "allocationMode");
+	note_unserved(decode, unserved, path, find_unknown(from, served, sizeof(served) / sizeof(*served)));
+	option->all = text_equal(mode, "All");
+	if (mode && !option->all && strcmp(mode, "ExactCount") != 0)
+		note_unserved(decode, unserved, path, "allocationMode");
+	option->class_ = class_ ? class_ : "";
+	option->count = 1;
+	decode_int(decode, path, from, "count", 0, INT64_MAX, &option->count);
+	if (option->count == 0 || option->all) /* as it is where nobody has written the default */
+		option->count = 1;
+	option->admin = decode_bool(decode, path, from, "adminAccess", false);
+	option->selectors = read_selectors(decode, path, from, &option->selector_count);
+	option->tolerations = rules_tolerations(decode, path, from, &option->toleration_count);
+	read_capacities(decode, path, from, option, unserved);
+}
+
+static void read_request(const struct decode *decode, const struct decode_path *path, const struct val *from,
+                         struct device_request *request, const char **unserved)
+{
+	static const char *const known[] = {"name", "exactly", "firstAvailable"};
+	const struct decode_path *list_path = PATH_KEY(path, "firstAvailable");
+	const struct val *list = decode_list(decode, path, from, "firstAvailable"), *item;
+	const char *name = decode_string(decode, path, from, "name");
 	size_t index = 0;
-	note_unserved(decode, &out->unserved, up, find_unknown(devices, served, 2));
-	out->requests = arena_array(decode->arena, struct device_request, val_count(list));
+	request->name = name ? name : "";
+	note_unserved(decode, unserved, path, find_unknown(from, known, 3));
+	request->options = arena_array(decode->arena, struct device_option, val_count(list) + 1);
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		const struct decode_path *at = PATH_INDEX(list_path, index);
+		if (!decode_is(decode, at, item, VAL_MAP))
+			continue;
+		struct device_option *option = &request->options[request->option_count++];
+		const char *own = decode_string(decode, at, item, "name");
+		option->name = arena_printf(decode->arena, "%s/%s", request->name, own ? own : "");
+		read_option(decode, at, item, option, unserved);
+	}
+	if (request->option_count)
+		return;
+	request->options[0].name = request->name;
+	read_option(decode, PATH_KEY(path, "exactly"), decode_map(decode, path, from, "exactly"), &request->options[0],
+	            unserved);
+	request->option_count = 1;
+}
+
+static void read_constraints(const struct decode *decode, const struct decode_path *up, const struct val *devices,
+                             struct device_claim_spec *out)
+{
+	static const char *const served[] = {"requests", "matchAttribute", "distinctAttribute"};
+	const struct decode_path *path = PATH_KEY(up, "constraints");
+	const struct val *list = decode_list(decode, up, devices, "constraints"), *item;
+	size_t index = 0;
+	out->constraints = arena_array(decode->arena, struct device_constraint, val_count(list));
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
 		const struct decode_path *at = PATH_INDEX(path, index);
 		if (!decode_is(decode, at, item, VAL_MAP))
 			continue;
-		struct device_request *request = &out->requests[out->request_count++];
-		const char *name = decode_string(decode, at, item, "name");
-		request->name = name ? name : "";
-		note_unserved(decode, &out->unserved, at, find_unknown(item, known, 2));
-		read_exactly(decode, PATH_KEY(at, "exactly"), decode_map(decode, at, item, "exactly"), request,
-		             &out->unserved);
+		struct device_constraint *constraint = &out->constraints[out->constraint_count++];
+		const char *match = decode_string(decode, at, item, "matchAttribute");
+		const char *distinct = decode_string(decode, at, item, "distinctAttribute");
+		note_unserved(decode, &out->unserved, at, find_unknown(item, served, 3));
+		constraint->requests = decode_strings(decode, at, item, "requests", &constraint->request_count);
+		constraint->distinct = !match && distinct;
+		constraint->attribute = match ? match : distinct ? distinct : "";
 	}
+}
+
+static void read_requests(const struct decode *decode, const struct val *spec, struct device_claim_spec *out)
+{
+	static const char *const served[] = {"requests", "config", "constraints"};
+	const struct decode_path *up = PATH_KEY(spec_path, "devices"), *path = PATH_KEY(up, "requests");
+	const struct val *devices = decode_map(decode, spec_path, spec, "devices");
+	const struct val *list = decode_list(decode, up, devices, "requests"), *item;
+	size_t index = 0;
+	note_unserved(decode, &out->unserved, up, find_unknown(devices, served, 3));
+	out->requests = arena_array(decode->arena, struct device_request, val_count(list));
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++)
+		if (decode_is(decode, PATH_INDEX(path, index), item, VAL_MAP))
+			read_request(decode, PATH_INDEX(path, index), item, &out->requests[out->request_count++],
+			             &out->unserved);
+	read_constraints(decode, up, devices, out);
 }
 
 static const char *text_of(const struct val *map, const char *key)

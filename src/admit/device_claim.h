@@ -3,6 +3,7 @@
 #define ADMIT_DEVICE_CLAIM_H
 
 #include "admit/pod.h"
+#include "base/quantity.h"
 
 /* DeviceClass. */
 struct device_class_spec {
@@ -12,14 +13,39 @@ struct device_class_spec {
 	const char *unserved; /* a field that is not known; NULL mostly */
 };
 
-/* One request of a claim: so many devices of a class, each of which passes all selectors. */
-struct device_request {
-	const char *name, *class_;
+/* So much of a capacity that a device has to have. */
+struct device_capacity {
+	const char *name; /* "domain/id", or an id in the domain of the driver */
+	struct quantity amount;
+};
+
+/* One way to serve a request: so many devices of a class, each of which passes all selectors. */
+struct device_option {
+	const char *name; /* as results name it: "gpu", or "gpu/large" of firstAvailable */
+	const char *class_;
 	const char **selectors;
 	size_t selector_count;
 	struct toleration *tolerations;
 	size_t toleration_count;
-	int64_t count;
+	struct device_capacity *capacities;
+	size_t capacity_count;
+	int64_t count; /* 1 with `all`: at least */
+	bool all;      /* every device there is, instead of so many */
+	bool admin;    /* beside those who have it */
+};
+
+struct device_request {
+	const char *name;
+	struct device_option *options; /* in order of preference; exactly one but for firstAvailable */
+	size_t option_count;
+};
+
+/* All devices of the requests have the same value of an attribute, or no two of them. */
+struct device_constraint {
+	const char **requests; /* names of requests or options; none: all of the claim */
+	size_t request_count;
+	const char *attribute; /* "domain/id", or an id in the domain of the driver */
+	bool distinct;
 };
 
 /* A device that was allocated to a claim. */
@@ -34,6 +60,8 @@ struct device_claim_spec {
 	bool deleting;
 	struct device_request *requests;
 	size_t request_count;
+	struct device_constraint *constraints;
+	size_t constraint_count;
 	const char *unserved; /* the path of a field that is not served; NULL mostly */
 	bool allocated;
 	struct device_result *results;

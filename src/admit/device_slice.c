@@ -113,11 +113,75 @@ static void read_taints(const struct decode *decode, const struct decode_path *u
 	}
 }
 
+/* Whole amounts of counters, one after the other; false when something else stands there. */
+static bool read_counters(const struct decode *decode, const struct decode_path *path, const struct val *map,
+                          const char *set, struct device_counter *out, size_t *count)
+{
+	const struct val *value;
+	const char *key;
+	bool whole = true;
+	for (struct val_iter it = val_iter(map); val_next(&it, &key, &value);) {
+		struct quantity amount = {0};
+		struct error error = {0};
+		char scratch[64];
+		const char *text = val_scalar_text(val_get(value, "value"), scratch);
+		if (!text || quantity_parse_exact(text, strlen(text), &amount, &error) < 0)
+			decode_error(decode, PATH_KEY(PATH_KEY(path, key), "value"), "write a quantity such as 14",
+			             "%s", text ? error.text : "a quantity is missing");
+		whole &= amount.nano == 0 && amount.whole >= 0;
+		out[(*count)++] = (struct device_counter){.set = set, .name = key, .value = amount.whole};
+	}
+	return whole;
+}
+
+static size_t count_counters(const struct val *list)
+{
+	const struct val *item;
+	size_t count = 0;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);)
+		count += val_count(val_get(item, "counters"));
+	return count;
+}
+
+static void read_draws(const struct decode *decode, const struct decode_path *up, const struct val *device,
+                       struct device_spec *out)
+{
+	const struct val *list = decode_list(decode, up, device, "consumesCounters"), *item;
+	size_t index = 0, count = 0, all = count_counters(list);
+	struct device_counter *read = arena_array(decode->arena, struct device_counter, all);
+	bool whole = true;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		const struct decode_path *path = PATH_INDEX(PATH_KEY(up, "consumesCounters"), index);
+		const char *set = decode_string(decode, path, item, "counterSet");
+		whole &= read_counters(decode, PATH_KEY(path, "counters"), decode_map(decode, path, item, "counters"),
+		                       set ? set : "", read, &count);
+	}
+	out->draws = arena_array(decode->arena, struct device_draw, count);
+	for (size_t i = 0; i < count; i++)
+		out->draws[out->draw_count++] = (struct device_draw){read[i].set, read[i].name, read[i].value};
+	if (!whole && !out->unserved)
+		out->unserved = "consumesCounters with fractions";
+}
+
+static void read_shared_counters(const struct decode *decode, const struct val *spec, struct device_slice *out)
+{
+	const struct decode_path *up = PATH_KEY(spec_path, "sharedCounters");
+	const struct val *list = decode_list(decode, spec_path, spec, "sharedCounters"), *item;
+	size_t index = 0;
+	out->counters = arena_array(decode->arena, struct device_counter, count_counters(list));
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item); index++) {
+		const struct decode_path *path = PATH_INDEX(up, index);
+		const char *name = decode_string(decode, path, item, "name");
+		read_counters(decode, PATH_KEY(path, "counters"), decode_map(decode, path, item, "counters"),
+		              name ? name : "", out->counters, &out->counter_count);
+	}
+}
+
 /* What of a device is read, or matters to nobody who allocates it. Anything else decides who may have it. */
 static const char *find_unserved(const struct val *device)
 {
-	static const char *const served[] = {"name",   "attributes", "capacity",    "nodeName",
-	                                     "taints", "allNodes",   "bindsToNode", "nodeSelector"};
+	static const char *const served[] = {"name",     "attributes",  "capacity",     "nodeName",        "taints",
+	                                     "allNodes", "bindsToNode", "nodeSelector", "consumesCounters"};
 	const char *key;
 	const struct val *value;
 	for (struct val_iter it = val_iter(device); val_next(&it, &key, &value);) {
@@ -152,6 +216,7 @@ static struct device_spec read_device(const struct decode *decode, const struct 
 	read_capacities(decode, path, device, driver, &out.seen);
 	read_taints(decode, path, device, &out);
 	read_node(decode, path, spec, device, &out);
+	read_draws(decode, path, device, &out);
 	return out;
 }
 
@@ -175,6 +240,7 @@ int device_slice_decode(const struct val *object, struct arena *arena, struct de
 	decode_int(&decode, pool_path, pool, "resourceSliceCount", 1, INT64_MAX, &out->pool_slices);
 	if (!driver)
 		decode_error(&decode, PATH_KEY(spec_path, "driver"), "name the driver", "must not be empty");
+	read_shared_counters(&decode, spec, out);
 	out->devices = arena_array(arena, struct device_spec, val_count(list));
 	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &device); index++) {
 		const struct decode_path *path = PATH_INDEX(PATH_KEY(spec_path, "devices"), index);

@@ -1,4 +1,4 @@
-/* Owns what the columns count: devices by node, what is taken of them, and what the claims of a pod ask for. */
+/* Owns what the columns count: devices by node, and what is taken of them. */
 #include "schedule/device_columns_internal.h"
 
 #include "base/strings.h"
@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DEVICES 32 /* that the API server takes in one claim */
-#define MOST_USERS 256
 /* Asks are never forgotten; with more of them, or of their columns, former ones among them, all begins anew. */
 #define SPARE_ASKS (DEVICE_MOST_ASKS / 2)
 #define SPARE_COLUMNS 256
@@ -21,6 +19,9 @@ struct device_columns *device_columns_create(const struct device_book *book, str
 	                                   .users = users,
 	                                   .context = context,
 	                                   .scratch = arena_create_small(),
+	                                   .attributes = interner_create(),
+	                                   .values = interner_create(),
+	                                   .contents = interner_create(),
 	                                   .node_count = cluster_node_count(cluster)};
 	columns->nodes = base_calloc((size_t)columns->node_count + 1, sizeof(*columns->nodes));
 	const struct device_entry *at = NULL;
@@ -106,7 +107,7 @@ static void claim_free(struct device_columns *columns, struct counted_claim *cla
 	free(claim);
 }
 
-static struct counted_claim *find_claim(const struct device_columns *columns, const char *namespace_, const char *name)
+struct counted_claim *device_claims_find(const struct device_columns *columns, const char *namespace_, const char *name)
 {
 	struct buffer key = {0};
 	struct counted_claim *claim;
@@ -119,7 +120,7 @@ static struct counted_claim *find_claim(const struct device_columns *columns, co
 void device_columns_claim(struct device_columns *columns, const char *namespace_, const char *name)
 {
 	const struct device_claim_spec *spec = device_book_claim(columns->book, namespace_, name);
-	struct counted_claim *claim = find_claim(columns, namespace_, name);
+	struct counted_claim *claim = device_claims_find(columns, namespace_, name);
 	if (claim)
 		drop_results(columns, claim);
 	if (!spec || !spec->allocated) {
@@ -148,11 +149,10 @@ static bool is_on_node(const struct device_columns *columns, const struct counte
 	return true;
 }
 
-/* Who requests the devices of an allocated claim: its only pod, where it is on their node; otherwise they are held. */
-static bool count_claim(struct device_columns *columns, const struct device_claim_spec *spec,
-                        const struct pod_spec *pod, int node)
+bool device_claims_count(struct device_columns *columns, const struct device_claim_spec *spec,
+                         const struct pod_spec *pod, int node)
 {
-	struct counted_claim *claim = find_claim(columns, spec->namespace_, spec->name);
+	struct counted_claim *claim = device_claims_find(columns, spec->namespace_, spec->name);
 	if (!claim)
 		return false;
 	bool counts = node >= 0 && columns->users(columns->context, spec->namespace_, spec->name) == 1 &&
@@ -166,13 +166,15 @@ static bool count_claim(struct device_columns *columns, const struct device_clai
 	return counts;
 }
 
-void device_columns_leave(struct device_columns *columns, const struct pod_spec *pod, device_mask asks)
+void device_columns_leave(struct device_columns *columns, const struct pod_spec *pod, struct device_asked asked)
 {
 	for (size_t a = 0; a < columns->by_number.count; a++)
-		columns->by_number.items[a]->users -= asks >> a & 1;
+		columns->by_number.items[a]->users -= asked.asks >> a & 1;
+	for (size_t s = 0; s < columns->sorts_by_number.count; s++)
+		columns->sorts_by_number.items[s]->users -= asked.sorts >> s & 1;
 	for (size_t i = 0; i < pod->device_claim_count; i++) {
 		const char *name = pod->device_claims[i].claim;
-		struct counted_claim *claim = name ? find_claim(columns, pod->namespace_, name) : NULL;
+		struct counted_claim *claim = name ? device_claims_find(columns, pod->namespace_, name) : NULL;
 		if (!claim || !text_equal(claim->pod, pod->name))
 			continue;
 		free(claim->pod);
@@ -209,14 +211,11 @@ static void lift_holds(struct device_columns *columns, int node)
 	at->holds.count = 0;
 }
 
-static void put_hold(struct device_columns *columns, int node, const struct device_column *column,
-                     enum occupancy occupancy, int count)
+static void put_hold(struct device_columns *columns, int node, const struct device_hold *hold)
 {
-	if (count == 0)
-		return;
-	for (int k = 0; k < count; k++)
-		cluster_occupy(columns->cluster, column->pod_class, node, occupancy);
-	vec_push(&columns->nodes[node].holds, (struct device_hold){column->pod_class, occupancy, count});
+	for (int k = 0; k < hold->count; k++)
+		cluster_occupy(columns->cluster, hold->pod_class, node, hold->occupancy);
+	vec_push(&columns->nodes[node].holds, *hold);
 }
 
 static bool holds_are(const struct device_node *node, const struct device_hold *holds, size_t count)
@@ -225,214 +224,54 @@ static bool holds_are(const struct device_node *node, const struct device_hold *
 	       (count == 0 || memcmp(node->holds.items, holds, count * sizeof(*holds)) == 0);
 }
 
+static void tally_node(struct device_columns *columns, const struct device_node *node, struct tally *tallies)
+{
+	size_t columns_count = columns->columns.count;
+	for (size_t d = 0; d < node->devices.count; d++) {
+		const struct counted_device *device = node->devices.items[d];
+		for (size_t c = 0; c < columns_count; c++)
+			if (columns->columns.items[c].used && (device->selected & columns->columns.items[c].asks))
+				tally_device(columns, device, &tallies[c]);
+		if (columns->searching)
+			tally_device(columns, device, &tallies[columns_count + (size_t)device->place]);
+	}
+}
+
+/* The columns of selections, then those of places. */
 static void count_node(struct device_columns *columns, int node)
 {
 	struct device_node *at = &columns->nodes[node];
-	size_t count = 0;
+	size_t count = 0, selections = columns->columns.count, all = selections + columns->places.count;
 	arena_reset(columns->scratch);
-	struct tally *tallies = arena_array(columns->scratch, struct tally, columns->columns.count);
-	struct device_hold *holds = arena_array(columns->scratch, struct device_hold, 2 * columns->columns.count);
-	for (size_t c = 0; c < columns->columns.count; c++) {
-		const struct device_column *column = &columns->columns.items[c];
-		for (size_t d = 0; column->used && d < at->devices.count; d++)
-			if (at->devices.items[d]->selected & column->asks)
-				tally_device(columns, at->devices.items[d], &tallies[c]);
+	struct tally *tallies = arena_array(columns->scratch, struct tally, all);
+	struct device_hold *holds = arena_array(columns->scratch, struct device_hold, 2 * all);
+	tally_node(columns, at, tallies);
+	for (size_t c = 0; c < all; c++) {
+		const struct device_column *column = c < selections ? &columns->columns.items[c] : NULL;
+		const struct device_place *place = column ? NULL : &columns->places.items[c - selections];
+		int pod_class = column ? column->pod_class : place->pod_class;
 		if (tallies[c].held)
-			holds[count++] = (struct device_hold){column->pod_class, OCCUPY_RUNNING, tallies[c].held};
+			holds[count++] = (struct device_hold){pod_class, OCCUPY_RUNNING, tallies[c].held};
 		if (tallies[c].leaving)
-			holds[count++] = (struct device_hold){column->pod_class, OCCUPY_RELEASING, tallies[c].leaving};
-		cluster_set_amount(columns->cluster, column->resource, node, tallies[c].all);
+			holds[count++] = (struct device_hold){pod_class, OCCUPY_RELEASING, tallies[c].leaving};
+		cluster_set_amount(columns->cluster, column ? column->resource : place->resource, node, tallies[c].all);
 	}
 	at->stale = false;
 	if (holds_are(at, holds, count))
 		return;
 	lift_holds(columns, node);
-	for (size_t c = 0; c < columns->columns.count; c++) {
-		put_hold(columns, node, &columns->columns.items[c], OCCUPY_RUNNING, tallies[c].held);
-		put_hold(columns, node, &columns->columns.items[c], OCCUPY_RELEASING, tallies[c].leaving);
-	}
+	for (size_t i = 0; i < count; i++)
+		put_hold(columns, node, &holds[i]);
 }
 
 void device_columns_settle(struct device_columns *columns)
 {
 	if (columns->relations_stale || columns->related != device_asks_used(columns))
 		device_relations_find(columns);
+	device_parts_settle(columns);
 	for (size_t i = 0; i < columns->stale_nodes.count; i++)
 		count_node(columns, columns->stale_nodes.items[i]);
 	columns->stale_nodes.count = 0;
-}
-
-/* ---- what a pod asks for ---- */
-
-struct asking {
-	struct device_columns *columns;
-	const struct pod_spec *pod;
-	struct arena *arena;
-	struct volume_needs *needs;
-	int64_t *units; /* by column */
-	device_mask asks;
-	bool fine;
-};
-
-static void refuse(struct asking *asking, enum block_code code, const char *text)
-{
-	pod_block_add(&asking->needs->block, asking->arena, code, "%s", text);
-	asking->fine = false;
-}
-
-static void add_request(struct asking *asking, const struct device_claim_spec *claim,
-                        const struct device_request *request)
-{
-	struct device_columns *columns = asking->columns;
-	enum block_code code;
-	const char *why = NULL;
-	struct device_ask *ask = device_asks_need(columns, request, asking->arena, &code, &why);
-	if (ask) {
-		device_mask bit = (device_mask)1 << ask->number;
-		ask->users += !(asking->asks & bit);
-		asking->asks |= bit;
-		why = device_asks_problem(columns, ask, asking->arena, &code);
-	}
-	if (ask && !why && columns->tangled) {
-		code = BLOCK_UNSUPPORTED;
-		why = "selectors of devices overlap in too many ways";
-	}
-	if (!ask || why) {
-		refuse(asking, code,
-		       arena_printf(asking->arena, "resourceclaim \"%s\", request %s: %s", claim->name, request->name,
-		                    why));
-		return;
-	}
-	for (size_t c = 0; c < ask->columns.count; c++)
-		asking->units[ask->columns.items[c]] += request->count;
-}
-
-static void ask_open(struct asking *asking, const struct device_claim_spec *claim)
-{
-	int64_t devices = 0;
-	for (size_t i = 0; i < claim->request_count; i++)
-		devices = devices > MOST_DEVICES ? devices : devices + claim->requests[i].count;
-	if (claim->unserved)
-		refuse(asking, BLOCK_UNSUPPORTED,
-		       arena_printf(asking->arena, "resourceclaim \"%s\": %s is not served", claim->name,
-		                    claim->unserved));
-	else if (devices > MOST_DEVICES)
-		refuse(asking, BLOCK_UNSUPPORTED,
-		       arena_printf(asking->arena, "resourceclaim \"%s\" asks for more than %d devices", claim->name,
-		                    MOST_DEVICES));
-	else if (asking->columns->users(asking->columns->context, claim->namespace_, claim->name) > 1)
-		refuse(asking, BLOCK_UNSUPPORTED,
-		       arena_printf(asking->arena,
-		                    "resourceclaim \"%s\" is named by several pods and not allocated yet, which is not "
-		                    "served",
-		                    claim->name));
-	for (size_t i = 0; i < claim->request_count && asking->fine; i++)
-		add_request(asking, claim, &claim->requests[i]);
-}
-
-/* The nodes of its devices are the only ones for a pod that is not there yet. */
-static void add_terms(struct asking *asking, const struct device_claim_spec *claim)
-{
-	struct pod_rules *rules = arena_new(asking->arena, struct pod_rules);
-	size_t terms = 0;
-	*rules = *asking->needs->rules;
-	for (size_t i = 0; i < rules->volume_count; i++)
-		terms += rules->volume_term_counts[i];
-	struct node_term *items = arena_array(asking->arena, struct node_term, terms + claim->term_count);
-	size_t *counts = arena_array(asking->arena, size_t, rules->volume_count + 1);
-	if (terms)
-		memcpy(items, rules->volume_terms, terms * sizeof(*items));
-	if (rules->volume_count)
-		memcpy(counts, rules->volume_term_counts, rules->volume_count * sizeof(*counts));
-	if (claim->term_count)
-		memcpy(items + terms, claim->terms, claim->term_count * sizeof(*items));
-	counts[rules->volume_count++] = claim->term_count;
-	rules->volume_terms = items;
-	rules->volume_term_counts = counts;
-	asking->needs->rules = rules;
-}
-
-static bool is_user(const struct device_claim_spec *claim, const struct pod_spec *pod)
-{
-	for (size_t i = 0; i < claim->user_count; i++)
-		if (strcmp(claim->users[i], pod->uid) == 0)
-			return true;
-	return false;
-}
-
-static void ask_allocated(struct asking *asking, const struct device_claim_spec *claim, int node)
-{
-	struct device_columns *columns = asking->columns;
-	const struct counted_claim *counted = find_claim(columns, claim->namespace_, claim->name);
-	bool counts = count_claim(columns, claim, asking->pod, node);
-	if (node < 0 && claim->user_count >= MOST_USERS && !is_user(claim, asking->pod))
-		refuse(asking, BLOCK_NOT_READY,
-		       arena_printf(asking->arena, "resourceclaim \"%s\" is reserved for %d others, no more can use it",
-		                    claim->name, MOST_USERS));
-	if (node < 0 && claim->has_terms)
-		add_terms(asking, claim);
-	for (size_t i = 0; counts && i < counted->device_count; i++) {
-		const struct counted_device *device = device_pools_find(columns, counted->devices[i]);
-		for (size_t c = 0; device && c < columns->columns.count; c++)
-			asking->units[c] +=
-				columns->columns.items[c].used && (device->selected & columns->columns.items[c].asks);
-	}
-}
-
-static void ask_claim(struct asking *asking, const struct pod_device_claim *named, int node)
-{
-	struct arena *arena = asking->arena;
-	const struct pod_spec *pod = asking->pod;
-	const struct device_claim_spec *claim =
-		named->claim ? device_book_claim(asking->columns->book, pod->namespace_, named->claim) : NULL;
-	if (!named->claim)
-		refuse(asking, BLOCK_MISSING,
-		       arena_printf(arena,
-		                    "resourceclaim for %s not found: the resource claim controller has not made it "
-		                    "from template \"%s\" yet",
-		                    named->entry, named->template_));
-	else if (!claim)
-		refuse(asking, BLOCK_MISSING, arena_printf(arena, "resourceclaim \"%s\" not found", named->claim));
-	else if (claim->deleting && node < 0)
-		refuse(asking, BLOCK_NOT_READY,
-		       arena_printf(arena, "resourceclaim \"%s\" is being deleted", claim->name));
-	else if (named->template_ && !text_equal(claim->owner, pod->uid))
-		refuse(asking, BLOCK_NOT_READY,
-		       arena_printf(arena, "resourceclaim \"%s\" was not created for pod %s", claim->name, pod->name));
-	else if (claim->allocated)
-		ask_allocated(asking, claim, node);
-	else
-		ask_open(asking, claim);
-}
-
-static void put_units(struct asking *asking)
-{
-	struct volume_needs *needs = asking->needs;
-	const struct device_columns *columns = asking->columns;
-	struct resource_amount *items =
-		arena_array(asking->arena, struct resource_amount, needs->request_count + columns->columns.count);
-	if (needs->request_count)
-		memcpy(items, needs->requests, needs->request_count * sizeof(*items));
-	for (size_t c = 0; c < columns->columns.count; c++)
-		if (asking->units[c])
-			items[needs->request_count++] = (struct resource_amount){
-				.name = cluster_resource_name(columns->cluster, columns->columns.items[c].resource),
-				.amount = asking->units[c],
-			};
-	needs->requests = items;
-}
-
-device_mask device_columns_ask(struct device_columns *columns, const struct pod_spec *pod, int node,
-                               struct arena *arena, struct volume_needs *needs)
-{
-	if (pod->device_claim_count == 0)
-		return 0;
-	struct asking asking = {.columns = columns, .pod = pod, .arena = arena, .needs = needs, .fine = true};
-	asking.units = arena_array(arena, int64_t, columns->columns.count);
-	for (size_t i = 0; i < pod->device_claim_count; i++)
-		ask_claim(&asking, &pod->device_claims[i], node);
-	put_units(&asking);
-	return asking.asks;
 }
 
 bool device_columns_grew(struct device_columns *columns)
@@ -457,6 +296,8 @@ void device_columns_lift(struct device_columns *columns)
 
 void device_columns_nodes(struct device_columns *columns)
 {
+	cluster_set_device_stock(columns->cluster, NULL);
+	device_parts_free(columns);
 	free_nodes(columns);
 	columns->node_count = cluster_node_count(columns->cluster);
 	columns->nodes = base_calloc((size_t)columns->node_count + 1, sizeof(*columns->nodes));
@@ -471,7 +312,11 @@ bool device_columns_worn(const struct device_columns *columns)
 	bool former = false;
 	for (size_t a = 0; a < columns->by_number.count; a++)
 		former |= !(used >> a & 1);
-	return former && (columns->by_number.count > SPARE_ASKS || columns->columns.count > SPARE_COLUMNS);
+	bool former_sorts = false;
+	for (size_t n = 0; n < columns->sorts_by_number.count; n++)
+		former_sorts |= columns->sorts_by_number.items[n]->users == 0;
+	return (former && (columns->by_number.count > SPARE_ASKS || columns->columns.count > SPARE_COLUMNS)) ||
+	       (former_sorts && columns->sorts_by_number.count > SPARE_ASKS);
 }
 
 void device_columns_destroy(struct device_columns *columns)
@@ -482,7 +327,13 @@ void device_columns_destroy(struct device_columns *columns)
 		claim_free(columns, columns->claims);
 	device_pools_free(columns);
 	device_asks_free(columns);
+	device_parts_free(columns);
+	device_sorts_free(columns);
 	free_nodes(columns);
+	interner_destroy(columns->attributes);
+	interner_destroy(columns->values);
+	interner_destroy(columns->contents);
+	vec_free(&columns->places);
 	vec_free(&columns->stale_nodes);
 	vec_free(&columns->columns);
 	vec_free(&columns->atoms);

@@ -6,7 +6,10 @@
  * units of every column that holds all that it selects. Columns are what the engine knows already.
  *
  * What is taken: a pod on a node requests what its claim was allocated. Devices that are allocated to claims of nobody on their
- * node, or in a pool that is being published, are occupied by these columns themselves: they are there, and not free. */
+ * node, or in a pool that is being published, are occupied by these columns themselves: they are there, and not free.
+ *
+ * Where claims ask for more than a number of devices each (rules between devices, alternatives, counters), counting is an upper bound:
+ * then the engine also gets a device stock (engine/cluster/device_stock.h), a column per sort of claim and one per device of a node. */
 #ifndef SCHEDULE_DEVICE_COLUMNS_H
 #define SCHEDULE_DEVICE_COLUMNS_H
 
@@ -21,6 +24,12 @@ struct device_columns;
 /* Which asks, or which devices by the asks that select them. */
 typedef uint64_t device_mask;
 
+/* What the claims of a pod ask for, for device_columns_leave. */
+struct device_asked {
+	device_mask asks;
+	device_mask sorts; /* of claims that are not allocated */
+};
+
 /* How many pods that have not finished name a claim; those that are leaving count. */
 typedef size_t device_users(const void *context, const char *namespace_, const char *claim);
 
@@ -29,12 +38,11 @@ struct device_columns *device_columns_create(const struct device_book *book, str
                                              device_users *users, const void *context);
 void device_columns_destroy(struct device_columns *columns); /* NULL is a no-op */
 
-/* Adds what the device claims of the pod ask for; `node`: where it is, -1 for nowhere. What is added is in the arena. Returns
- * the asks, for device_columns_leave. */
-device_mask device_columns_ask(struct device_columns *columns, const struct pod_spec *pod, int node,
-                               struct arena *arena, struct volume_needs *needs);
+/* Adds what the device claims of the pod ask for; `node`: where it is, -1 for nowhere. What is added is in the arena. */
+struct device_asked device_columns_ask(struct device_columns *columns, const struct pod_spec *pod, int node,
+                                       struct arena *arena, struct volume_needs *needs);
 /* The pod goes, or is about to be asked again. */
-void device_columns_leave(struct device_columns *columns, const struct pod_spec *pod, device_mask asks);
+void device_columns_leave(struct device_columns *columns, const struct pod_spec *pod, struct device_asked asked);
 /* Whether, since the last call, something changed that all pods with device claims are to be asked again for. */
 bool device_columns_grew(struct device_columns *columns);
 

@@ -53,12 +53,22 @@ static void judge(struct device_columns *columns, struct counted_device *device,
 {
 	struct error error = {0};
 	const char *text;
+	bool barred;
 	arena_reset(columns->scratch);
-	enum cel_result result = device_asks_judge(columns, ask, device, columns->scratch, &text, &error);
+	enum cel_result result = device_asks_judge(columns, ask, device, columns->scratch, &text, &barred, &error);
+	if (barred)
+		device->barred |= (device_mask)1 << ask->number;
 	if (result == CEL_YES)
 		device->selected |= (device_mask)1 << ask->number;
 	if (result == CEL_FAILED)
 		device->failed |= (device_mask)1 << ask->number;
+}
+
+static void other_devices(struct device_columns *columns, int node)
+{
+	device_node_stale(columns, node);
+	if (node >= 0)
+		columns->nodes[node].other = true;
 }
 
 void device_pools_judge(struct device_columns *columns, const struct device_ask *ask)
@@ -70,12 +80,24 @@ void device_pools_judge(struct device_columns *columns, const struct device_ask 
 		judge(columns, device, ask);
 		device_relations_count(columns, device->node >= 0 ? device->selected : 0, 1);
 		count_in_asks(columns, device, bit, 1);
-		if (device->selected & bit)
-			device_node_stale(columns, device->node);
+		if ((device->selected | device->barred) & bit)
+			other_devices(columns, device->node);
 	}
 }
 
 /* ---- nodes ---- */
+
+/* The lowest place that is free: devices that are published again as they were keep theirs. */
+static int find_place(const struct device_node *node)
+{
+	for (int place = 0;; place++) {
+		bool taken = false;
+		for (size_t i = 0; i < node->devices.count && !taken; i++)
+			taken = node->devices.items[i]->place == place;
+		if (!taken)
+			return place;
+	}
+}
 
 static void leave_node(struct device_columns *columns, struct counted_device *device)
 {
@@ -88,26 +110,28 @@ static void leave_node(struct device_columns *columns, struct counted_device *de
 			break;
 		}
 	device_relations_count(columns, device->selected, -1);
-	device_node_stale(columns, device->node);
+	other_devices(columns, device->node);
 	device->node = -1;
 }
 
 static void join_node(struct device_columns *columns, struct counted_device *device)
 {
 	const struct device_spec *spec = device->spec;
-	if (spec->unserved || !spec->node)
+	if (device->unserved || !spec->node)
 		return;
 	device->node = cluster_find_node(columns->cluster, spec->node);
 	if (device->node < 0)
 		return;
+	device->place = find_place(&columns->nodes[device->node]);
 	vec_push(&columns->nodes[device->node].devices, device);
 	device_relations_count(columns, device->selected, 1);
-	device_node_stale(columns, device->node);
+	other_devices(columns, device->node);
 }
 
 void device_pools_find_nodes(struct device_columns *columns)
 {
 	struct counted_device *device, *next;
+	columns->grew |= columns->searching; /* whoever has a device may find it in another place */
 	HASH_ITER(hh, columns->devices, device, next)
 		if (device->node >= 0) {
 			device_relations_count(columns, device->selected, -1);
@@ -123,7 +147,7 @@ void device_pools_find_nodes(struct device_columns *columns)
 struct former {
 	char *key;
 	device_mask selected;
-	int node;
+	int node, place;
 };
 
 static void drop_devices(struct device_columns *columns, struct device_pool *pool, struct former *former)
@@ -131,7 +155,7 @@ static void drop_devices(struct device_columns *columns, struct device_pool *poo
 	for (size_t i = 0; i < pool->device_count; i++) {
 		struct counted_device *device = &pool->devices[i];
 		if (former)
-			former[i] = (struct former){device->key, device->selected, device->node};
+			former[i] = (struct former){device->key, device->selected, device->node, device->place};
 		else
 			free(device->key);
 		if (device->hh.tbl) {
@@ -188,8 +212,47 @@ static void compare_with_former(struct device_columns *columns, const struct dev
 	for (size_t i = 0; i < count; i++) {
 		const struct counted_device *now = device_pools_find(columns, former[i].key);
 		columns->grew |= is_held(columns, former[i].key) &&
-		                 (!now || now->selected != former[i].selected || now->node != former[i].node);
+		                 (!now || now->selected != former[i].selected || now->node != former[i].node ||
+		                  now->place != former[i].place);
 		free(former[i].key);
+	}
+}
+
+static bool has_counter(const struct device_columns *columns, const struct device_pool *pool, int64_t generation,
+                        const struct device_draw *draw)
+{
+	int found = 0;
+	for (size_t i = 0; i < pool->slices.count; i++) {
+		const struct device_slice *slice = device_book_slice(columns->book, pool->slices.items[i]);
+		for (size_t c = 0; slice->generation == generation && c < slice->counter_count; c++)
+			found += strcmp(slice->counters[c].set, draw->set) == 0 &&
+			         strcmp(slice->counters[c].name, draw->counter) == 0;
+	}
+	return found == 1;
+}
+
+/* Counters of devices that several nodes reach tie these nodes together, which is not served. */
+static void look_at_draws(struct device_columns *columns, struct device_pool *pool, int64_t generation)
+{
+	bool apart = false;
+	columns->drawing -= pool->draws;
+	pool->draws = false;
+	for (size_t i = 0; i < pool->device_count; i++) {
+		const struct device_spec *spec = pool->devices[i].spec;
+		pool->draws |= spec->draw_count > 0;
+		apart |= !text_equal(spec->node, pool->devices[0].spec->node);
+		for (size_t d = 0; d < spec->draw_count && pool->usable; d++)
+			pool->usable = has_counter(columns, pool, generation, &spec->draws[d]);
+	}
+	columns->drawing += pool->draws;
+	for (size_t i = 0; apart && i < pool->device_count; i++) {
+		struct counted_device *device = &pool->devices[i];
+		if (!device->hh.tbl || !device->spec->draw_count || device->unserved)
+			continue;
+		count_in_asks(columns, device, device->selected | device->failed, -1);
+		leave_node(columns, device);
+		device->unserved = "consumesCounters of a pool on several nodes";
+		count_in_asks(columns, device, device->selected | device->failed, 1);
 	}
 }
 
@@ -217,6 +280,7 @@ static void read_pool(struct device_columns *columns, struct device_pool *pool)
 			add_device(columns, pool, slice, &slice->devices[d]);
 	}
 	pool->usable = pool->usable && slices == expected;
+	look_at_draws(columns, pool, generation);
 	for (size_t i = 0; i < pool->device_count; i++)
 		if (pool->devices[i].hh.tbl)
 			device_node_stale(columns, pool->devices[i].node);
@@ -242,6 +306,7 @@ static struct device_pool *need_pool(struct device_columns *columns, const struc
 static void pool_free(struct device_columns *columns, struct device_pool *pool)
 {
 	drop_devices(columns, pool, NULL);
+	columns->drawing -= pool->draws;
 	HASH_DEL(columns->pools, pool);
 	for (size_t i = 0; i < pool->slices.count; i++)
 		free(pool->slices.items[i]);

@@ -56,9 +56,9 @@ static void drop(struct live *live, struct live_device_claim *claim)
 
 void live_devices_leave(struct live *live, struct live_object *pod)
 {
-	if (pod->slot >= 0 && (pod->device_claim_count || pod->device_asks))
+	if (pod->slot >= 0 && (pod->device_claim_count || pod->device_asks.asks))
 		device_columns_leave(live->build.device_columns, live->snapshot.pods[pod->slot].spec, pod->device_asks);
-	pod->device_asks = 0;
+	pod->device_asks = (struct device_asked){0};
 	for (size_t i = 0; i < pod->device_claim_count; i++) {
 		struct live_device_claim *claim = pod->device_claims[i];
 		for (size_t p = claim->pods.count; p-- > 0;)

@@ -32,7 +32,7 @@ struct live_object {
 	size_t claim_count;
 	struct live_device_claim **device_claims; /* the same of claims for devices */
 	size_t device_claim_count;
-	device_mask device_asks;              /* of these claims */
+	struct device_asked device_asks;      /* of these claims */
 	struct live_config_map **config_maps; /* of a pod: those it needs, where the settings ask for them */
 	size_t config_map_count;
 	struct pod_block *block; /* of a pod: why other objects keep it from being placed; on the heap, NULL mostly */

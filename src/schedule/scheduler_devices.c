@@ -103,13 +103,23 @@ static struct node *finalizer_patch(struct build *build, const struct store_obje
 	return guarded(build, object, metadata);
 }
 
+/* What the claim says of a result's request: "gpu" is what stands in `exactly`, "gpu/large" one of `firstAvailable`. */
 static const struct val *find_request(const struct store_object *object, const char *name)
 {
-	const struct val *item;
+	const char *slash = strchr(name, '/');
+	size_t length = slash ? (size_t)(slash - name) : strlen(name);
+	const struct val *item, *option;
 	for (struct val_iter it = val_iter(val_path(object->root, "spec", "devices", "requests", NULL));
-	     val_next(&it, NULL, &item);)
-		if (same_text(item, "name", name))
-			return item;
+	     val_next(&it, NULL, &item);) {
+		const char *own = val_str(val_get(item, "name"), "");
+		if (strlen(own) != length || strncmp(own, name, length) != 0)
+			continue;
+		if (!slash)
+			return val_get(item, "exactly");
+		for (struct val_iter at = val_iter(val_get(item, "firstAvailable")); val_next(&at, NULL, &option);)
+			if (same_text(option, "name", slash + 1))
+				return option;
+	}
 	return NULL;
 }
 
@@ -120,13 +130,14 @@ static struct node *results_of(struct build *build, const struct store_object *o
 	struct node *list = build_list(build);
 	for (size_t i = 0; i < devices->result_count; i++) {
 		const struct device_result *result = &devices->results[i];
-		const struct val *tolerations =
-			val_path(find_request(object, result->request), "exactly", "tolerations", NULL);
+		const struct val *tolerations = val_get(find_request(object, result->request), "tolerations");
 		struct node *item = build_map(build);
 		build_put_string(build, item, "request", result->request);
 		build_put_string(build, item, "driver", result->driver);
 		build_put_string(build, item, "pool", result->pool);
 		build_put_string(build, item, "device", result->device);
+		if (result->admin)
+			build_put_bool(build, item, "adminAccess", true);
 		if (val_count(tolerations))
 			build_put(build, item, "tolerations", build_copy(build, tolerations));
 		build_append(build, list, item);
@@ -141,7 +152,21 @@ static void add_config(struct build *build, struct node *list, const struct val 
 	build_append(build, list, item);
 }
 
-/* What classes say, each once, then what the claim says: later ones count before earlier ones. */
+/* Whether the configuration is for a request that got devices: for all, or named, or a part of one that is named. */
+static bool is_used(const struct val *config, const struct awaited_devices *devices)
+{
+	const struct val *list = val_get(config, "requests"), *item;
+	bool used = val_count(list) == 0;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);)
+		for (size_t i = 0; i < devices->result_count && !used; i++) {
+			const char *name = val_str(item, ""), *own = devices->results[i].request;
+			size_t length = strlen(name);
+			used = strncmp(own, name, length) == 0 && (own[length] == '\0' || own[length] == '/');
+		}
+	return used;
+}
+
+/* What the classes of its devices say, each once, then what the claim says: later ones count before earlier ones. */
 static void put_config(struct build *build, struct node *devices, const struct awaited_claim *claim,
                        const struct store_object *object)
 {
@@ -150,10 +175,11 @@ static void put_config(struct build *build, struct node *devices, const struct a
 	struct node *list = build_list(build);
 	struct interner *seen = interner_create();
 	size_t count = 0;
-	const struct val *request, *item;
-	for (struct val_iter it = val_iter(val_path(object->root, "spec", "devices", "requests", NULL));
-	     val_next(&it, NULL, &request);) {
-		const char *name = val_str(val_path(request, "exactly", "deviceClassName", NULL), "");
+	const struct val *item;
+	for (size_t i = 0; i < claim->devices->result_count; i++) {
+		const char *name =
+			val_str(val_get(find_request(object, claim->devices->results[i].request), "deviceClassName"),
+		                "");
 		uint32_t known = interner_count(seen);
 		const struct store_object *class_ =
 			type && interner_id(seen, name) == known ? store_peek(store, type, "", name) : NULL;
@@ -163,8 +189,12 @@ static void put_config(struct build *build, struct node *devices, const struct a
 	}
 	interner_destroy(seen);
 	for (struct val_iter it = val_iter(val_path(object->root, "spec", "devices", "config", NULL));
-	     val_next(&it, NULL, &item); count++)
+	     val_next(&it, NULL, &item);) {
+		if (!is_used(item, claim->devices))
+			continue;
 		add_config(build, list, item, "FromClaim");
+		count++;
+	}
 	if (count)
 		build_put(build, devices, "config", list);
 }
@@ -339,6 +369,7 @@ struct awaited_devices *claims_devices_copy(const struct device_choice *choice, 
 			.driver = base_strdup(choice->results[i].driver),
 			.pool = base_strdup(choice->results[i].pool),
 			.device = base_strdup(choice->results[i].device),
+			.admin = choice->results[i].admin,
 		};
 	return devices;
 }
@@ -367,6 +398,8 @@ struct interner *claims_devices_given(const struct scheduler *scheduler)
 		for (size_t c = 0; c < wait->claim_count; c++) {
 			const struct awaited_devices *devices = wait->claims[c].devices;
 			for (size_t i = 0; devices && i < devices->result_count; i++) {
+				if (devices->results[i].admin)
+					continue;
 				key.length = 0;
 				buffer_printf(&key, "%s/%s/%s", devices->results[i].driver, devices->results[i].pool,
 				              devices->results[i].device);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define MOST_READINGS 4 /* of all pods with device claims: what one asks for changes what others take */
+
 /* A resource that a DeviceClass names. */
 struct build_device {
 	const char *resource, *class_name; /* borrowed from the manifest */
@@ -112,10 +114,15 @@ void build_device_columns(struct snapshot_build *build, const struct pod_spec *c
 		device_columns_create(snapshot->device_book, snapshot->cycle.cluster, count_users, snapshot);
 	/* Everything that is asked for is known before it is said what a pod takes. */
 	struct arena *arena = arena_create();
-	for (size_t i = 0; i < count; i++) {
-		struct volume_needs ignored = {.rules = pods[i]->rules};
-		device_columns_ask(build->device_columns, pods[i], -1, arena, &ignored);
+	for (int reading = 0; reading < MOST_READINGS; reading++) {
+		for (size_t i = 0; i < count; i++) {
+			struct volume_needs ignored = {.rules = pods[i]->rules};
+			device_columns_ask(build->device_columns, pods[i], -1, arena, &ignored);
+		}
+		device_columns_settle(build->device_columns);
+		if (!device_columns_grew(build->device_columns))
+			break;
+		arena_reset(arena);
 	}
 	arena_destroy(arena);
-	device_columns_settle(build->device_columns);
 }

@@ -53,11 +53,13 @@ void faults_make_devices(struct fault_run *run)
 			              "---\n{" API
 			              ", kind: ResourceClaimTemplate, metadata: {name: d%d-%d, namespace: default}, "
 			              "spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, "
-			              "count: %d%s}}]}}}}\n",
+			              "count: %d%s}}]%s}}}}\n",
 			              kind, count, count,
 			              kind == FAULT_DEVICES_ANY ? ""
 			                                        : ", selectors: [{cel: {expression: "
-			                                          "\"device.attributes['gpu.example.com'].big\"}}]");
+			                                          "\"device.attributes['gpu.example.com'].big\"}}]",
+			              run->options.seed % 3 ? "" /* the stream stays what it is */
+			                                    : ", constraints: [{matchAttribute: gpu.example.com/big}]");
 	for (size_t i = 0; i < run->nodes.count; i++)
 		print_slice(run, &out, run->nodes.items[i].name);
 	faults_apply(run, out.text);

@@ -37,6 +37,7 @@ void cluster_destroy(struct cluster *cluster)
 	if (!cluster)
 		return;
 	slots_free(cluster, cluster->spare_slots);
+	device_stock_free(cluster);
 	for (size_t s = 0; s < cluster->shapes.count; s++) {
 		struct shape *shape = &cluster->shapes.items[s];
 		free(shape->allowed);
@@ -233,7 +234,8 @@ int cluster_add_resource(struct cluster *cluster, const char *name, int64_t init
 	                                 .allocatable = base_calloc(count, sizeof(int64_t)),
 	                                 .free = base_calloc(count, sizeof(int64_t)),
 	                                 .initial = initial,
-	                                 .shared_of = -1};
+	                                 .shared_of = -1,
+	                                 .claims = -1};
 	for (size_t n = 0; n < count; n++)
 		column.allocatable[n] = column.free[n] = initial;
 	column.allocatable_spans = spans_create(column.allocatable, cluster->node_count);

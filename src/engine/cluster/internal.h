@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "base/vec.h"
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/device_stock.h"
 #include "engine/cluster/spans.h"
 #include "engine/cluster/volume_pool.h"
 #include "engine/place/strategy.h"
@@ -60,10 +61,12 @@ struct shape {
 	int64_t *amount;
 	struct pod_rules rules; /* the part about nodes */
 	bool one_per_node;
-	bool shares;      /* asks for a resource that is shared_of another */
-	bool everywhere;  /* no rule excludes any node (then `allowed` is NULL) */
-	uint8_t *allowed; /* by node: 1 when the node rules admit the shape */
-	int *exclusions;  /* nodes per cause, NULL until somebody asks; see shape_count_exclusions */
+	bool shares;             /* asks for a resource that is shared_of another */
+	bool claims;             /* asks for devices of the stock */
+	bool everywhere;         /* no rule excludes any node (then `allowed` is NULL) */
+	uint8_t *allowed;        /* by node: 1 when the node rules admit the shape */
+	bool unsure[VIEW_COUNT]; /* some node may have more slots than its devices were found to serve */
+	int *exclusions;         /* nodes per cause, NULL until somebody asks; see shape_count_exclusions */
 	struct slots *slots[VIEW_COUNT];
 };
 
@@ -119,6 +122,7 @@ struct resource_column {
 	int64_t total;   /* allocatable of all nodes */
 	bool outside;    /* cluster_set_amount says how much there is, not the nodes */
 	int shared_of;   /* all pods of a node that ask for it take one unit of this resource; -1 mostly */
+	int claims;      /* its units are claims of that number, of the stock of devices; -1 mostly */
 };
 
 struct pod_class_amounts { /* what a pod counts for against queues: devices, CPU, memory */
@@ -168,6 +172,8 @@ struct cluster {
 	VEC(struct pool_strategy) pool_strategies; /* of pools that have their own */
 	bool spare_gpus;                           /* see cluster_set_spare_gpus */
 	const struct volume_pool *volume_pool;     /* NULL mostly */
+	const struct device_stock *device_stock;   /* NULL mostly */
+	struct device_memory *device_memory;       /* of device_stock.c */
 	uint64_t freed;                            /* see cluster_freed */
 	uint64_t occupied;                         /* sum over all pods on nodes: see cluster_state */
 	uint64_t node_changes;                     /* how often a node changed by itself, not by what runs there */
@@ -199,6 +205,20 @@ void cluster_free_names(struct name_entry **index);
 /* Deep copies in the arena. */
 struct labels cluster_copy_labels(struct arena *arena, const struct labels *from);
 struct taint *cluster_copy_taints(struct arena *arena, const struct taint *from, size_t count);
+
+/* ---- device_stock.c ---- */
+
+/* How many pods of a shape with claims, `most` at most, the devices of a node serve beside those that are there. With `unsure` it
+ * may be more. */
+int32_t device_stock_slots(const struct cluster *cluster, const struct shape *shape, int node, int view, int32_t most,
+                           bool *unsure);
+/* Whether the devices of a node are known to serve all claims that pods have there. */
+bool device_stock_holds(const struct cluster *cluster, int node, int view);
+/* "whose devices for request gpus have no common pcieRoot": what keeps a pod of the shape off the node; NULL when it is nothing
+ * about devices. In the arena. */
+const char *device_stock_trouble(const struct cluster *cluster, const struct shape *shape, int node, int view,
+                                 struct arena *arena);
+void device_stock_free(struct cluster *cluster);
 
 /* ---- edit.c ---- */
 

@@ -223,6 +223,7 @@ static void shape_fill(struct cluster *cluster, struct shape *shape, const struc
 		shape->resource[shape->request_count] = cluster_add_resource(cluster, requests->items.items[i].name, 0);
 		shape->amount[shape->request_count] = requests->items.items[i].amount;
 		shape->shares |= cluster->resources.items[shape->resource[shape->request_count]].shared_of >= 0;
+		shape->claims |= cluster->resources.items[shape->resource[shape->request_count]].claims >= 0;
 		shape->request_count++;
 	}
 	struct pod_rules *own = &shape->rules;

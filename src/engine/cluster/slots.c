@@ -26,9 +26,21 @@ static int32_t slots_by_amounts(const struct cluster *cluster, const struct shap
 	return (int32_t)slots;
 }
 
+/* Where a search did not end, what it did not find is not counted; that nothing is proved by it is noted. */
+static int32_t lower_by_devices(const struct cluster *cluster, const struct shape *shape, int node, int view,
+                                int32_t slots)
+{
+	bool unsure;
+	slots = device_stock_slots(cluster, shape, node, view, slots, &unsure);
+	if (unsure)
+		cluster->shapes.items[shape - cluster->shapes.items].unsure[view] = true;
+	return slots;
+}
+
 int32_t slots_count_on_node(const struct cluster *cluster, const struct shape *shape, int node, int view)
 {
-	return shape_allows_node(cluster, shape, node) ? slots_by_amounts(cluster, shape, node, view) : 0;
+	int32_t slots = shape_allows_node(cluster, shape, node) ? slots_by_amounts(cluster, shape, node, view) : 0;
+	return slots && shape->claims ? lower_by_devices(cluster, shape, node, view, slots) : slots;
 }
 
 bool pod_class_fits_node(const struct cluster *cluster, int pod_class, int node, int view)
@@ -37,6 +49,8 @@ bool pod_class_fits_node(const struct cluster *cluster, int pod_class, int node,
 	for (int i = 0; i < shape->request_count; i++)
 		if (cluster_amount_in_view(cluster, shape->resource[i], node, view) < shape->amount[i])
 			return false;
+	if (shape->claims && lower_by_devices(cluster, shape, node, view, 1) < 1)
+		return false;
 	for (int i = 0; shape->shares && i < shape->request_count; i++) {
 		int of = cluster->resources.items[shape->resource[i]].shared_of;
 		int64_t need = of < 0 ? 0 : cluster_shared_need(cluster, shape, of, node, view);
@@ -292,6 +306,7 @@ static void count_all(const struct cluster *cluster, const struct shape *shape, 
 {
 	int32_t most = shape->one_per_node ? 1 : SLOTS_CAP;
 	int scarcest = scarcest_request(cluster, shape);
+	cluster->shapes.items[shape - cluster->shapes.items].unsure[view] = false;
 	slots->total = slots->open = 0;
 	for (int first = 0; first < cluster->node_count; first += SPAN_NODES) {
 		int count = cluster->node_count - first < SPAN_NODES ? cluster->node_count - first : SPAN_NODES;
@@ -305,6 +320,13 @@ static void count_all(const struct cluster *cluster, const struct shape *shape, 
 		for (int i = 0; i < shape->request_count && range.most; i++) { /* the scarcest in front of the first */
 			int request = i == 0 ? scarcest : i <= scarcest ? i - 1 : i;
 			lower_by_request(cluster, shape, request, &range, view);
+		}
+		if (shape->claims && range.most) {
+			if (range.alike)
+				fill(range.slots, count, range.most);
+			range.alike = false;
+			for (int n = 0; n < count; n++)
+				range.slots[n] = lower_by_devices(cluster, shape, first + n, view, range.slots[n]);
 		}
 		if (range.alike)
 			fill(range.slots, count, range.most);

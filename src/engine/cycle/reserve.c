@@ -12,7 +12,7 @@ static bool fits_in_view(const struct cluster *cluster, const struct gang_pod *p
 	for (int i = 0; i < shape->request_count; i++)
 		if (cluster_amount_in_view(cluster, shape->resource[i], pod->node, view) < 0)
 			return false;
-	return true;
+	return !shape->claims || device_stock_holds(cluster, pod->node, view);
 }
 
 static void set_reserved(struct cycle *cycle, struct gang *gang, bool reserved)

@@ -159,7 +159,7 @@ struct alike *alike_create(const struct evict_attempt *attempt, const struct vic
 	alike->cycle = cycle;
 	alike->losing = losing;
 	alike->topology = cluster->topology_count == 1 ? &cluster->topologies[0] : NULL;
-	alike->exact = cluster->guarded_pod_classes.count > 0 || cluster->volume_pool;
+	alike->exact = cluster->guarded_pod_classes.count > 0 || cluster->volume_pool || cluster->device_stock;
 	alike->tied = arena_array(arena, bool, cycle->group_count);
 	alike->fixed = arena_array(arena, uint64_t, (size_t)cluster->node_count);
 	alike->company = arena_array(arena, uint64_t, (size_t)cluster->node_count);

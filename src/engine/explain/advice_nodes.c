@@ -162,7 +162,7 @@ static bool shares_something(const struct advisor *advisor)
 {
 	bool shares = false;
 	for (size_t s = 0; s < advisor->shape_count; s++)
-		shares |= shape_at(advisor, s)->shares;
+		shares |= shape_at(advisor, s)->shares || shape_at(advisor, s)->claims;
 	return shares;
 }
 

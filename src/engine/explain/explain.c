@@ -486,13 +486,22 @@ static void explain_changes(struct explain *x, struct cluster *cluster, bool use
 
 /* ---- entry ---- */
 
+static bool some_devices(const struct explain *x)
+{
+	bool some = false;
+	for (int s = 0; s < x->solver.shape_count; s++)
+		some |= x->solver.cluster->shapes.items[x->solver.shapes[s].shape].claims;
+	return some;
+}
+
 /* Where nodes have room for each part, and still there is no placement. */
 static const char *combination_text(const struct explain *x)
 {
 	if (x->gang->tree_count == 1 && x->solver.social)
 		return "nodes have room, but the rules between pods leave no place";
 	if (x->gang->tree_count == 1 && x->solver.matching)
-		return "nodes have room, but can reach or attach no volumes for all claims";
+		return some_devices(x) ? "nodes have room, but their devices do not serve all claims together"
+		                       : "nodes have room, but can reach or attach no volumes for all claims";
 	return "each part fits alone, not all together";
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_NAMED = 3, MOST_TAINTS_TOLD = 3 };
+enum { MOST_NAMED = 3, MOST_TAINTS_TOLD = 3, MOST_DEVICES_TOLD = 4 };
 
 static const char *const exclusion_text[EXCLUDE_CAUSES] = {
 	[EXCLUDE_POOL] = "in another node pool",
@@ -32,6 +32,7 @@ struct account {
 	const struct taint *taints[MOST_TAINTS_TOLD];
 	size_t taint_count;
 	struct trouble *by_request; /* like the requests of the shape */
+	struct trouble by_device[MOST_DEVICES_TOLD + 1];
 };
 
 static void count_node(struct account *account, struct trouble *trouble, int node)
@@ -87,6 +88,19 @@ static bool is_of_volumes(const struct account *account, int request)
 	return is_named(account, request, "volumes/");
 }
 
+/* A node with enough of everything, whose devices do not go together. */
+static void count_devices(struct account *account, int node, int view)
+{
+	const char *text = device_stock_trouble(account->cluster, account->shape, node, view, account->arena);
+	size_t t = 0;
+	if (!text)
+		return;
+	while (t < MOST_DEVICES_TOLD && account->by_device[t].text && strcmp(account->by_device[t].text, text) != 0)
+		t++;
+	account->by_device[t].text = t < MOST_DEVICES_TOLD ? text : "with other devices";
+	count_node(account, &account->by_device[t], node);
+}
+
 /* A node that may be used, but has too little of something. One claim is counted by every size up to its own, of which there
  * are as many as others ask for: what is said about volumes is said once. So is what is said about devices, of which the column
  * that says most is named: which others there are depends on who asked before. */
@@ -103,6 +117,8 @@ static void count_full(struct account *account, int node, int view)
 		    (volumes && counted))
 			continue;
 		counted |= volumes;
+		if (account->cluster->resources.items[resource[i]].claims >= 0)
+			continue; /* what is the matter with the devices says more */
 		if (!devices)
 			count_node(account, &account->by_request[volumes ? told : i], node);
 		else if (device < 0 || explain_is_closer(account->cluster, resource[i], resource[device]))
@@ -110,6 +126,8 @@ static void count_full(struct account *account, int node, int view)
 	}
 	if (device >= 0)
 		count_node(account, &account->by_request[device], node);
+	else if (account->shape->claims)
+		count_devices(account, node, view);
 }
 
 static void prepare(struct account *account)
@@ -168,6 +186,7 @@ void explain_nodes(struct cluster *cluster, const struct solver *solver, int sha
 	buffer_printf(&text, "%d/%d node%s available:", usable, cluster->node_count,
 	              cluster->node_count == 1 ? "" : "s");
 	put_troubles(&text, account.by_request, (size_t)account.shape->request_count);
+	put_troubles(&text, account.by_device, MOST_DEVICES_TOLD + 1);
 	struct trouble rules = {.text = explain_has_single_claim(&cluster->pod_classes.items[local->pod_class])
 	                                        ? "closed by a claim in use"
 	                                        : "excluded by affinity rules between pods",

@@ -96,6 +96,15 @@ static void keep_assigned(struct decision *decision)
 		decision->best_tree[i] = solver->wants[decision->best[i].want].tree;
 }
 
+/* Where it is not known how many pods devices serve, nothing is proved. */
+static bool is_unsure(const struct solver *solver)
+{
+	bool unsure = false;
+	for (int s = 0; s < solver->shape_count; s++)
+		unsure |= solver->cluster->shapes.items[solver->shapes[s].shape].unsure[solver->view];
+	return unsure;
+}
+
 enum verdict decision_attempt(struct decision *decision, uint64_t budget)
 {
 	struct solver *solver = &decision->solver;
@@ -103,8 +112,10 @@ enum verdict decision_attempt(struct decision *decision, uint64_t budget)
 	solver->out_of_budget = false;
 	decision->demand.levels = decision->levels;
 	if (!demand_build(solver, &decision->demand))
-		return VERDICT_IMPOSSIBLE;
+		return is_unsure(solver) ? VERDICT_EXHAUSTED : VERDICT_IMPOSSIBLE;
 	enum verdict verdict = search_run(solver);
+	if (verdict == VERDICT_IMPOSSIBLE && is_unsure(solver))
+		verdict = VERDICT_EXHAUSTED;
 	bool keep = verdict == VERDICT_PLACED;
 	if (keep && decision->liking) {
 		sort_assigned(solver, solver->assigned.items, solver->assigned.count);

@@ -122,6 +122,15 @@ static void find_slots(struct solver *solver)
 	}
 }
 
+/* Their slots are exact, for each shape alone: where there are several, equal amounts do not make nodes alike. */
+static bool some_claims(const struct solver *solver)
+{
+	bool claims = false;
+	for (int s = 0; s < solver->shape_count; s++)
+		claims |= solver->cluster->shapes.items[solver->shapes[s].shape].claims;
+	return claims;
+}
+
 void solver_init(struct solver *solver, struct cluster *cluster, const struct gang *gang, int view, uint64_t budget,
                  struct arena *arena)
 {
@@ -133,7 +142,7 @@ void solver_init(struct solver *solver, struct cluster *cluster, const struct ga
 	find_slots(solver);
 	find_members(solver);
 	solver->social = rules_between_members(solver);
-	solver->matching = matching_concerns(solver);
+	solver->matching = matching_concerns(solver) || (solver->shape_count > 1 && some_claims(solver));
 	solver->exact = solver->shape_count == 1 && solver->topology_count == 1 && !solver->social && !solver->matching;
 }
 

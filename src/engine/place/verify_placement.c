@@ -253,6 +253,9 @@ static const char *verify_pod(const struct cluster *cluster, const struct gang_p
 		if (cluster_amount_in_view(cluster, shape->resource[i], pod->node, scene.view) < 0)
 			return arena_printf(arena, "node %s is over-committed in %s", node->name,
 			                    cluster->resources.items[shape->resource[i]].name);
+	if (shape->claims && !device_stock_holds(cluster, pod->node, scene.view))
+		return arena_printf(arena, "the devices of node %s do not serve all claims of pod %s and others there",
+		                    node->name, pod->name);
 	return NULL;
 }
 
