@@ -14,6 +14,7 @@ struct live_device_claim {
 	char *key; /* "namespace/name" */
 	VEC(struct live_object *) pods;
 	size_t users; /* that its pods were told last */
+	bool mixed;   /* some were told of another number since */
 };
 
 static struct live_device_claim *find(const struct live *live, const char *namespace_, const char *name)
@@ -108,8 +109,11 @@ void live_devices_join(struct live *live, struct live_object *pod, const struct 
 
 static size_t count_users(const void *context, const char *namespace_, const char *name)
 {
-	const struct live_device_claim *claim = find(context, namespace_, name);
-	return claim ? users_of(context, claim) : 0;
+	struct live_device_claim *claim = find(context, namespace_, name);
+	size_t users = claim ? users_of(context, claim) : 0;
+	if (claim)
+		claim->mixed |= users != claim->users;
+	return users;
 }
 
 void live_devices_build(struct live *live)
@@ -175,10 +179,11 @@ static void check_users(struct live *live)
 		*slash = 0;
 		struct live_device_claim *claim = find(live, key, slash + 1);
 		size_t users = claim ? users_of(live, claim) : 0;
-		if (!claim || claim->users != users) {
+		if (!claim || claim->users != users || claim->mixed) {
 			device_columns_claim(live->build.device_columns, key, slash + 1);
 			if (claim) {
 				claim->users = users;
+				claim->mixed = false;
 				read_again(live, claim);
 			}
 		}
