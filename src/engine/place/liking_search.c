@@ -152,9 +152,11 @@ static int take_alone(struct search *search, const struct entry *entry)
 			strategy_score_spared(solver->cluster, search->scores);
 		shape->score = search->scores;
 	}
-	bool taken =
-		pack_one(solver,
-	                 &(struct pack_unit){.want = entry->want, .shape = entry->shape, .count = 1, .at = entry->at});
+	bool taken = pack_one(solver, &(struct pack_unit){.want = entry->want,
+	                                                  .shape = entry->shape,
+	                                                  .count = 1,
+	                                                  .apart = liking_has_spread(search->liking, entry->kind),
+	                                                  .at = entry->at});
 	shape->score = score;
 	return taken ? solver->assigned.items[before].node : -1;
 }

@@ -295,7 +295,7 @@ static bool fill_hosts(struct solver *solver, const struct pack_unit *unit, int6
 		vec_push(&bins, (struct bin){.room = slots[node],
 		                             .score = score ? score[node] : 0,
 		                             .number = node,
-		                             .used = has_member(solver, node)});
+		                             .used = !unit->apart && has_member(solver, node)});
 	}
 	struct share *shares = base_calloc(bins.count, sizeof(*shares));
 	int taken = solver->spreading && strategy_wants_spread(solver, unit->shape)

@@ -8,6 +8,7 @@ struct pack_unit { /* equal pods of one leaf */
 	int want;
 	int shape;
 	int count;
+	bool apart; /* it wishes to be spread: nodes that the gang uses come no sooner than others */
 	const struct confine *at;
 	int64_t room;  /* nodes in the confinement, for ordering */
 	int64_t slots; /* of the shape in the whole cluster, for ordering */
