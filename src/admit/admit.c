@@ -291,7 +291,7 @@ void admit_object(const struct manifest *object, const struct admit_index *index
 		judge_claim(object, index, arena, problems);
 	else if (kind == KIND_POLICY)
 		rbg_judge_policy(object, index, arena, problems);
-	else
+	else if (kind != KIND_CONFIG_MAP && kind != KIND_SERVICE) /* of which nothing is decoded that could be wrong */
 		judge_alone(object, kind, arena, problems);
 	arena_destroy(arena);
 }

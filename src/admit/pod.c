@@ -361,14 +361,21 @@ static void block_native(const struct val *object, struct arena *arena, struct p
 		              decode_show(arena, name));
 }
 
-/* Of kinds that are not known it is said that they have a scale, as most do. */
-static enum pod_maker maker_of(const struct val *object)
+/* Of kinds that are not known it is said that they have a scale, as most do. Those of Kubernetes itself that have one and
+ * select their pods make replicas. */
+static void read_maker(const struct val *object, struct arena *arena, struct pod_spec *out)
 {
 	const struct val *owner = metadata_controller(object);
+	if (!owner) {
+		out->maker = MAKER_NONE;
+		return;
+	}
 	const struct kind_row *row =
-		owner ? kinds_find(val_str(val_get(owner, "apiVersion"), ""), val_str(val_get(owner, "kind"), ""))
-		      : NULL;
-	return !owner ? MAKER_NONE : row && !(row->flags & ROW_SCALE) ? MAKER_OTHER : MAKER_SCALED;
+		kinds_find(val_str(val_get(owner, "apiVersion"), ""), val_str(val_get(owner, "kind"), ""));
+	out->maker = row && !(row->flags & ROW_SCALE) ? MAKER_OTHER : MAKER_SCALED;
+	if (row && out->maker == MAKER_SCALED && row->selector &&
+	    (text_equal(row->group, KINDS_CORE) || text_equal(row->group, KINDS_APPS)))
+		out->replica_of = arena_printf(arena, "%s/%s", row->kind, val_str(val_get(owner, "name"), ""));
 }
 
 int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *out, struct problems *problems)
@@ -381,8 +388,8 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	                         .name = meta.name,
 	                         .uid = meta.uid,
 	                         .deleting = meta.deleting,
-	                         .maker = maker_of(object),
 	                         .creation_seconds = meta.creation_seconds};
+	read_maker(object, arena, out);
 	read_group(&decode, &meta, out);
 	read_spec(&decode, spec, out);
 	struct conditions conditions = read_conditions(val_path(object, "status", "conditions", NULL));

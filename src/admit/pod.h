@@ -30,8 +30,9 @@ struct pod_spec {
 	const char *nominated; /* status.nominatedNodeName */
 	enum pod_phase phase;
 	enum pod_maker maker;
-	bool deleting;              /* has a deletionTimestamp */
-	bool gated;                 /* spec.schedulingGates not empty */
+	const char *replica_of; /* "StatefulSet/db": the workload of which it is a replica like others; NULL for none */
+	bool deleting;          /* has a deletionTimestamp */
+	bool gated;             /* spec.schedulingGates not empty */
 	int64_t creation_seconds;   /* INT64_MIN when unset */
 	bool ready;                 /* condition Ready is True, or it runs and has no conditions at all */
 	int64_t started_seconds;    /* status.startTime, before that when it was bound; INT64_MIN when unset */

@@ -137,6 +137,7 @@ static const struct pod_block *pack_block(struct pack *pack, const struct pod_bl
 static void pack_spec(struct pack *pack, struct pod_spec *spec, const struct labels *labels)
 {
 	spec->labels = *labels;
+	spec->replica_of = spec->replica_of ? pack_text(pack, spec->replica_of) : NULL;
 	spec->requests = PACK(pack, spec->requests, spec->request_count);
 	spec->rules = pack_rules(pack, spec->rules);
 	spec->claims = PACK(pack, spec->claims, spec->claim_count);

@@ -86,6 +86,7 @@ struct spread_term { /* one topologySpreadConstraint */
 	int32_t max_skew;
 	int32_t min_domains;       /* 0 when unset */
 	bool required;             /* DoNotSchedule; otherwise ScheduleAnyway */
+	bool usual;                /* nobody wrote it: for pods that start alone, and only where no level says more */
 	bool ignore_node_affinity; /* nodeAffinityPolicy: Ignore */
 	bool honor_taints;         /* nodeTaintsPolicy: Honor */
 };
@@ -99,6 +100,9 @@ struct host_port {
 /* How the key of a label begins that pods get which use a claim that one pod may use at a time; the name of the claim
  * follows, and the value is the name of the pod. No label of a user has upper case before the slash. */
 #define SINGLE_CLAIM_LABEL "ReadWriteOncePod/"
+
+/* The key of a label that replicas of one workload get, such as those of a ReplicaSet; the value is kind and name of it. */
+#define REPLICA_LABEL "ReplicaOf/"
 
 /* Everything besides resources that decides where one pod may run. */
 struct pod_rules {

@@ -317,6 +317,10 @@ static const struct row rows[] = {
 	{"restrictNodeScheduling", "false", NULL, AT(settings.restrict_nodes),
          .words = "pods that request GPUs only on nodes with the label " SETTINGS_GPU_WORKER ", others\n"
                   "only on nodes with " SETTINGS_CPU_WORKER},
+	{"spreadOverZones", "true", "false", AT(settings.spread_zones),
+         .words = "pods that a Service or a controller of replicas selects, and that ask for no GPU and no spread, are "
+                  "spread\n"
+                  "over zones where nothing else decides"},
 	{"podGroupsForSinglePods", "false", "true", AT(settings.single_groups),
          .words = "also pods that stand alone get a PodGroup"},
 	{"plainPodReasons", "false", "true", AT(settings.plain_reasons),

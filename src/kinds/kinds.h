@@ -54,6 +54,7 @@ enum kind_id {
 	KIND_PRIORITY_CLASS,
 	KIND_BUDGET,
 	KIND_CONFIG_MAP,
+	KIND_SERVICE,
 	/* Devices, as in enum device_kind. */
 	KIND_DEVICE_CLASS,
 	KIND_DEVICE_SLICE,

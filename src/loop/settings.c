@@ -18,6 +18,7 @@ const struct settings settings_usual = {
                   .pool_label = GROUP_KEY_NODE_POOL,
                   .default_queue = GROUP_DEFAULT_QUEUE},
 	.defragment = {.moves = SETTINGS_USUAL_MOVES},
+	.spread_zones = true,
 };
 
 bool settings_is_ours(const struct settings *settings, const char *scheduler)
@@ -139,11 +140,11 @@ static bool places_alike(const struct settings *a, const struct settings *b)
 	return same_schedulers(a, b) && a->budget == b->budget && a->starvation_ns == b->starvation_ns &&
 	       pasts_alike(&a->past, &b->past) && defragment_alike(&a->defragment, &b->defragment) &&
 	       a->strategy.gpu == b->strategy.gpu && a->strategy.cpu == b->strategy.cpu &&
-	       a->spare_gpus == b->spare_gpus && a->never_violate_budgets == b->never_violate_budgets &&
-	       a->plain_reasons == b->plain_reasons && a->config_maps == b->config_maps &&
-	       a->restrict_nodes == b->restrict_nodes && a->ignore_parent_queues == b->ignore_parent_queues &&
-	       a->queues_need_pool == b->queues_need_pool && text_equal(a->node_pool, b->node_pool) &&
-	       strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
+	       a->spare_gpus == b->spare_gpus && a->spread_zones == b->spread_zones &&
+	       a->never_violate_budgets == b->never_violate_budgets && a->plain_reasons == b->plain_reasons &&
+	       a->config_maps == b->config_maps && a->restrict_nodes == b->restrict_nodes &&
+	       a->ignore_parent_queues == b->ignore_parent_queues && a->queues_need_pool == b->queues_need_pool &&
+	       text_equal(a->node_pool, b->node_pool) && strcmp(settings_pool_label(a), settings_pool_label(b)) == 0 &&
 	       strcmp(settings_default_queue(a), settings_default_queue(b)) == 0 &&
 	       strcmp(settings_queue_label(a), settings_queue_label(b)) == 0;
 }

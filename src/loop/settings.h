@@ -53,6 +53,7 @@ struct settings {
 	struct settings_past past;
 	struct settings_defragment defragment;
 	struct strategy strategy; /* in which order nodes are taken */
+	bool spread_zones;        /* replicas without GPUs that say nothing are spread over zones, softly */
 	bool spare_gpus;          /* pods without GPUs take nodes without GPUs first */
 	/* Pods that wait carry the reason Unschedulable whatever they wait for, also what nodes cannot cure. */
 	bool plain_reasons;

@@ -26,6 +26,7 @@ struct live *live_create(const struct snapshot_options *options)
 	live->stale = live->changed = true;
 	live->book = volume_book_create();
 	live->device_book = device_book_create();
+	live->services = service_book_create();
 	if (!live->options.always_search)
 		live->snapshot.cycle.refusal_cache =
 			refusal_cache_create(live->options.remember_all ? 0 : REFUSAL_CACHE_STEPS);
@@ -68,6 +69,7 @@ void live_destroy(struct live *live)
 	}
 	volume_book_destroy(live->book);
 	device_book_destroy(live->device_book);
+	service_book_destroy(live->services);
 	vec_free(&live->device_claims_to_check);
 	for (size_t i = 0; i < live->claims_to_check.count; i++)
 		free(live->claims_to_check.items[i]);
@@ -307,6 +309,10 @@ void live_set(struct live *live, struct store_object *now)
 			live_config_map_changed(live, object->namespace_, object->name);
 		return;
 	}
+	if (kind == KIND_SERVICE) {
+		live_service_changed(live, object->namespace_, object->name, now->root);
+		return;
+	}
 	if ((kind != KIND_POD || !hold(live, object)) && !live->stale)
 		update(live, object);
 }
@@ -320,6 +326,11 @@ void live_remove(struct live *live, const struct store_object *gone)
 	if (kind == KIND_CONFIG_MAP) {
 		object_free(live, object);
 		live_config_map_changed(live, gone->namespace_, gone->name);
+		return;
+	}
+	if (kind == KIND_SERVICE) {
+		object_free(live, object);
+		live_service_changed(live, gone->namespace_, gone->name, NULL);
 		return;
 	}
 	let_go(live, object);

@@ -19,6 +19,7 @@ void live_unbuild(struct live *live)
 	live_volumes_clear(live);
 	live_devices_clear(live);
 	live_config_maps_clear(live);
+	live_services_clear(live);
 	live_nodes_clear(live);
 	live->turnover = 0;
 	volume_columns_destroy(build->columns);
@@ -53,7 +54,7 @@ static void list_frame(struct live *live)
 	for (enum kind_id kind = KIND_OTHER; kind < KIND_IDS; kind++) {
 		struct live_object *object, *next;
 		if (kind == KIND_POD || kind == KIND_POD_GROUP || kind == KIND_BUDGET || kind == KIND_CONFIG_MAP ||
-		    build_is_storage(kind) || build_is_device(kind))
+		    kind == KIND_SERVICE || build_is_storage(kind) || build_is_device(kind))
 			continue;
 		HASH_ITER(hh, live->objects[kind], object, next)
 			vec_push(&objects, object);
@@ -89,6 +90,7 @@ static void build_frame_again(struct live *live)
 		.priority_names = interner_create(),
 		.queue_names = interner_create(),
 		.label_topologies = interner_create(),
+		.services = live->services,
 		.index = admit_index_create(&live->frame),
 		.quiet = true,
 	};

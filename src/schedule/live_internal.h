@@ -35,6 +35,8 @@ struct live_object {
 	struct device_asked device_asks;      /* of these claims */
 	struct live_config_map **config_maps; /* of a pod: those it needs, where the settings ask for them */
 	size_t config_map_count;
+	struct live_bare *bare; /* of a pod that waits: where it is listed, if a Service may select it */
+	size_t bare_place;
 	struct pod_block *block; /* of a pod: why other objects keep it from being placed; on the heap, NULL mostly */
 	struct guess guess[LIVE_GUESSES];
 };
@@ -77,6 +79,8 @@ struct live {
 	struct live_claim *claims;
 	struct live_device_claim *device_claims;
 	struct live_config_map *config_maps;
+	struct live_bare *bare;
+	struct service_book *services;
 	struct volume_book *book;           /* of all objects of storage */
 	struct device_book *device_book;    /* of all slices, classes and claims of devices */
 	VEC(char *) device_claims_to_check; /* "namespace/name" of those that other pods name now */
@@ -157,6 +161,13 @@ void live_config_maps_clear(struct live *live);
 void live_config_map_changed(struct live *live, const char *namespace_, const char *name);
 /* Whether there is one; the context is the live state. */
 bool live_has_config_map(const void *context, const char *namespace_, const char *name);
+
+/* live_services.c */
+void live_services_join(struct live *live, struct live_object *pod, const struct pod_spec *spec);
+void live_services_leave(struct live *live, struct live_object *pod);
+void live_services_clear(struct live *live);
+/* It came or changed; object NULL: it is gone. Costs the waiting pods of its namespace that nothing controls. */
+void live_service_changed(struct live *live, const char *namespace_, const char *name, const struct val *object);
 
 /* live_budgets.c: a budget came or changed; one is gone. */
 void live_budget_update(struct live *live, struct live_object *object);

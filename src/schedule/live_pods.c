@@ -110,18 +110,20 @@ static void apply_guesses(const struct live_object *object, struct snapshot_pod 
 		pod->nominated = guess[LIVE_NOMINATED].node[0] ? guess[LIVE_NOMINATED].node : NULL;
 }
 
-/* When only an assumption has changed, the class is that of the same spec before. Volumes change on their own. */
+/* When only an assumption has changed, the class is that of the same spec before. Volumes and Services change on their own. */
 static int class_of(struct live *live, struct live_object *object, const struct snapshot_pod *before,
                     const struct snapshot_pod *pod, const struct pod_block **block)
 {
 	*block = pod->spec->block;
-	if (before->spec == pod->spec && pod->spec->claim_count == 0 && pod->spec->device_claim_count == 0)
+	if (before->spec == pod->spec && pod->spec->claim_count == 0 && pod->spec->device_claim_count == 0 &&
+	    !object->bare)
 		return before->pod_class;
 	arena_reset(live->scratch);
 	struct volume_needs needs = live_volume_needs(live, pod->spec, live->scratch);
 	object->device_asks = device_columns_ask(live->build.device_columns, pod->spec,
 	                                         build_node_of(&live->build, pod), live->scratch, &needs);
 	*block = needs.block;
+	build_spread(&live->build, pod->spec, live->scratch, &needs);
 	return build_pod_class(&live->build, pod, &needs);
 }
 
@@ -148,6 +150,7 @@ static struct snapshot_pod read_pod(struct live *live, struct live_object *objec
 	const struct pod_block *block;
 	live_volumes_join(live, object, spec);
 	live_devices_join(live, object, spec);
+	live_services_join(live, object, spec);
 	apply_guesses(object, &pod);
 	pod.pod_class = class_of(live, object, before, &pod, &block);
 	build_devices_block(&live->build, spec, live->scratch, &block);
@@ -204,6 +207,7 @@ void live_pod_update(struct live *live, struct live_object *object)
 	live_volumes_leave(live, object);
 	live_devices_leave(live, object);
 	live_config_maps_leave(live, object);
+	live_services_leave(live, object);
 	build_vacate(&live->build, &leaving);
 	if (before.spec != &no_spec)
 		live_budgets_count(live, &before, -1);
@@ -238,6 +242,7 @@ void live_pod_drop(struct live *live, struct live_object *object)
 	live_volumes_leave(live, object);
 	live_devices_leave(live, object);
 	live_config_maps_leave(live, object);
+	live_services_leave(live, object);
 	build_vacate(&live->build, &live->snapshot.pods[object->slot]);
 	if (live->snapshot.pods[object->slot].spec != &no_spec)
 		live_budgets_count(live, &live->snapshot.pods[object->slot], -1);

@@ -258,6 +258,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	build_number_nodes(&build);
 	build_volumes(&build);
 	build_config_maps(&build);
+	build_services(&build);
 	build_pods(&build);
 	build_budgets(&build);
 	if (build.options->owners)
@@ -279,6 +280,7 @@ struct snapshot *snapshot_create(const struct manifests *manifests, const struct
 	interner_destroy(build.queue_names);
 	interner_destroy(build.label_topologies);
 	interner_destroy(build.config_maps);
+	service_book_destroy(build.services);
 	admit_index_destroy(build.index);
 	return snapshot;
 }

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "kinds/kinds.h"
 #include "schedule/device_columns.h"
+#include "schedule/service_book.h"
 #include "schedule/snapshot.h"
 #include "schedule/snapshot_terms.h"
 #include "schedule/volume_columns.h"
@@ -55,7 +56,8 @@ struct snapshot_build {
 	struct interner *label_topologies;             /* names of topologies that are node labels, in use */
 	const char *default_queue;                     /* of those that name none; in the arena of the snapshot */
 	struct interner *config_maps;                  /* "namespace/name" of those there are; NULL in a live state */
-	struct build_device *devices;                  /* resources that DeviceClasses stand behind */
+	struct service_book *services;
+	struct build_device *devices; /* resources that DeviceClasses stand behind */
 	size_t device_count;
 	struct shard_spec *shards; /* at most one per pool */
 	size_t shard_count;
@@ -147,10 +149,16 @@ build_has_name build_has_config_map;
 /* Blocks a pod that needs one that is not there. */
 void build_config_maps_block(const struct snapshot_build *build, const struct pod_spec *pod, build_has_name *has,
                              const void *context, struct arena *arena, const struct pod_block **block);
+/* snapshot_spread.c: reads the Services of a snapshot. */
+void build_services(struct snapshot_build *build);
+/* Adds to what the pod needs that it is spread over zones, if it is one that is and says nothing else; in the arena. */
+void build_spread(const struct snapshot_build *build, const struct pod_spec *pod, struct arena *arena,
+                  struct volume_needs *needs);
 /* snapshot_pods.c */
 void build_pods(struct snapshot_build *build);
 /* The pod as its spec says; its class and what it occupies come later. The spec must outlive it. */
 struct snapshot_pod build_pod(const struct pod_spec *spec, size_t order);
+bool build_requests_gpus(const struct volume_needs *needs);
 /* By what it needs, its volumes included. */
 int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod, const struct volume_needs *needs);
 /* The node that it occupies; -1 for none. */

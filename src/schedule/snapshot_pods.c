@@ -36,7 +36,7 @@ static bool is_gpu(const char *resource)
 	return strcmp(resource, "nvidia.com/gpu") == 0 || text_starts_with(resource, "nvidia.com/mig-");
 }
 
-static bool requests_gpus(const struct volume_needs *needs)
+bool build_requests_gpus(const struct volume_needs *needs)
 {
 	for (size_t i = 0; i < needs->request_count; i++)
 		if (needs->requests[i].amount > 0 && is_gpu(needs->requests[i].name))
@@ -50,7 +50,7 @@ int build_pod_class(struct snapshot_build *build, const struct snapshot_pod *pod
 	rules.pool = labels_get(&pod->spec->labels, settings_pool_label(build->settings));
 	const struct shard_spec *shard = build_shard(build, rules.pool);
 	if (shard && shard->has_restrict ? shard->restrict_nodes : build->settings->restrict_nodes)
-		rules.node_label = requests_gpus(needs) ? SETTINGS_GPU_WORKER : SETTINGS_CPU_WORKER;
+		rules.node_label = build_requests_gpus(needs) ? SETTINGS_GPU_WORKER : SETTINGS_CPU_WORKER;
 	return cluster_add_pod_class(build->snapshot->cycle.cluster, &(struct pod_input){
 									     .namespace_ = pod->namespace_,
 									     .labels = needs->labels,
@@ -142,6 +142,7 @@ static void class_pods(struct snapshot_build *build)
 		pod->block = needs.block;
 		build_devices_block(build, pod->spec, build->arena, &pod->block);
 		build_config_maps_block(build, pod->spec, build_has_config_map, build, build->arena, &pod->block);
+		build_spread(build, pod->spec, build->arena, &needs);
 		pod->pod_class = build_pod_class(build, pod, &needs);
 		build_occupy(build, pod);
 	}

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 120, MOST_GROUPS = 256, BUDGET = 1, WITHOUT_DEVICES = 60, SEEDS = 90 };
+enum { STEPS = 120, MOST_GROUPS = 256, BUDGET = 1, WITHOUT_DEVICES = 60, WITHOUT_SERVICES = 90, SEEDS = 110 };
 
 static const enum cycle_action actions[] = {ACTION_ALLOCATE, ACTION_CONSOLIDATE, ACTION_RECLAIM, ACTION_PREEMPT,
                                             ACTION_RELEASE_STALE};
@@ -279,7 +279,8 @@ static bool run(uint64_t seed, struct trial *sums)
 	trial.settings.starvation_ns = seed % 5 == 0 ? 60 * CLOCK_SECOND : 0;
 	trial.settings.budget = seed % 3 == 0 ? BUDGET : 0;
 	random_cluster_open(&trial.cluster, seed);
-	trial.cluster.devices = seed > WITHOUT_DEVICES;
+	trial.cluster.devices = seed > WITHOUT_DEVICES && seed <= WITHOUT_SERVICES;
+	trial.cluster.services = seed > WITHOUT_SERVICES;
 	if (trial.cluster.devices)
 		random_devices_open(&trial.cluster);
 	trial.cluster.calm = trial.options.remember_all;

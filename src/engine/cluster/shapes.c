@@ -59,7 +59,8 @@ static void put_spread(struct buffer *key, const struct spread_term *terms, size
 		put_text(key, terms[i].topology_key);
 		put_number(key, terms[i].max_skew);
 		put_number(key, terms[i].min_domains);
-		put_number(key, terms[i].required * 4 + terms[i].ignore_node_affinity * 2 + terms[i].honor_taints);
+		put_number(key, terms[i].usual * 8 + terms[i].required * 4 + terms[i].ignore_node_affinity * 2 +
+		                        terms[i].honor_taints);
 	}
 }
 

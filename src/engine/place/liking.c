@@ -251,6 +251,22 @@ static void add_wish(struct liking *liking, struct kind *kind, struct wish wish)
 	kind->own |= UINT64_C(1) << w;
 }
 
+/* Whether each pod of the gang may start by itself, wherever it likes. */
+static bool starts_alone(const struct gang *gang)
+{
+	for (size_t i = 0; i < gang->tree_count; i++)
+		if (gang->tree[i].minimum > 1 || gang->tree[i].required.topology >= 0 ||
+		    gang->tree[i].preferred.topology >= 0)
+			return false;
+	return true;
+}
+
+/* Whether the term is a wish that counts for the pods of the gang. */
+static bool is_wish(const struct gang *gang, const struct spread_term *term)
+{
+	return !term->required && (!term->usual || starts_alone(gang));
+}
+
 static void add_wishes(struct liking *liking, struct kind *kind)
 {
 	const struct pod_rules *rules = &liking->solver->cluster->pod_classes.items[kind->pod_class].rules;
@@ -263,7 +279,7 @@ static void add_wishes(struct liking *liking, struct kind *kind)
 		         (struct wish){.term = &rules->preferred_anti_affinity[i],
 		                       .weight = -rules->preferred_anti_affinity[i].weight});
 	for (size_t i = 0; i < rules->spread_count; i++)
-		if (!rules->spread[i].required)
+		if (is_wish(liking->solver->gang, &rules->spread[i]))
 			add_wish(liking, kind, (struct wish){.spread = &rules->spread[i], .weight = -1});
 }
 
@@ -285,7 +301,7 @@ static bool prefers_something(const struct solver *solver)
 		    own->rules.preferred_affinity_count || own->rules.preferred_anti_affinity_count)
 			return true;
 		for (size_t i = 0; i < own->rules.spread_count; i++)
-			if (!own->rules.spread[i].required)
+			if (is_wish(solver->gang, &own->rules.spread[i]))
 				return true;
 	}
 	return false;
