@@ -94,6 +94,12 @@ static struct device_ask *ask_new(struct device_columns *columns, const struct d
 	return ask;
 }
 
+/* As KAI-Scheduler has it. */
+bool device_class_is_of_gpus(const char *name)
+{
+	return strstr(name, "gpu") != NULL;
+}
+
 struct device_ask *device_asks_need(struct device_columns *columns, const struct device_option *option,
                                     struct arena *arena, enum block_code *code, const char **why)
 {

@@ -2,6 +2,7 @@
 #include "schedule/device_columns_internal.h"
 
 #include "base/strings.h"
+#include "engine/cycle/cycle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,30 @@
 /* Asks are never forgotten; with more of them, or of their columns, former ones among them, all begins anew. */
 #define SPARE_ASKS (DEVICE_MOST_ASKS / 2)
 #define SPARE_COLUMNS 256
+
+/* Nobody asks for all of a class; they are counted for queues. */
+static void count_gpus(struct device_columns *columns)
+{
+	const struct device_entry *at = NULL;
+	while ((at = device_book_next(columns->book, DEVICE_CLASS, at))) {
+		const char *name = ((const struct device_class_spec *)device_book_spec(at))->name, *why;
+		enum block_code code;
+		struct device_option all = {.name = "", .class_ = name, .count = 1};
+		const struct device_ask *ask = device_class_is_of_gpus(name)
+		                                       ? device_asks_need(columns, &all, columns->scratch, &code, &why)
+		                                       : NULL;
+		columns->gpus |= ask ? (device_mask)1 << ask->number : 0;
+	}
+	if (!columns->gpus)
+		return;
+	struct resource_amount unit = {.name = CYCLE_CLAIMED_GPUS, .amount = 1};
+	columns->claimed = (struct device_column){.asks = columns->gpus,
+	                                          .resource = cluster_need_resource(columns->cluster, unit.name),
+	                                          .used = true};
+	columns->claimed.pod_class =
+		cluster_add_pod_class(columns->cluster,
+	                              &(struct pod_input){.namespace_ = "", .requests = &unit, .request_count = 1});
+}
 
 struct device_columns *device_columns_create(const struct device_book *book, struct cluster *cluster,
                                              device_users *users, const void *context)
@@ -24,6 +49,7 @@ struct device_columns *device_columns_create(const struct device_book *book, str
 	                                   .contents = interner_create(),
 	                                   .node_count = cluster_node_count(cluster)};
 	columns->nodes = base_calloc((size_t)columns->node_count + 1, sizeof(*columns->nodes));
+	count_gpus(columns);
 	const struct device_entry *at = NULL;
 	while ((at = device_book_next(book, DEVICE_SLICE, at)))
 		device_columns_slice(columns, ((const struct device_slice *)device_book_spec(at))->name);
@@ -233,22 +259,28 @@ static void tally_node(struct device_columns *columns, const struct device_node 
 			if (columns->columns.items[c].used && (device->selected & columns->columns.items[c].asks))
 				tally_device(columns, device, &tallies[c]);
 		if (columns->searching)
-			tally_device(columns, device, &tallies[columns_count + (size_t)device->place]);
+			tally_device(columns, device, &tallies[columns_count + 1 + (size_t)device->place]);
+		if (device->selected & columns->gpus)
+			tally_device(columns, device, &tallies[columns_count]);
 	}
 }
 
-/* The columns of selections, then those of places. */
+/* The columns of selections, then that of GPUs, then those of places. */
 static void count_node(struct device_columns *columns, int node)
 {
 	struct device_node *at = &columns->nodes[node];
-	size_t count = 0, selections = columns->columns.count, all = selections + columns->places.count;
+	size_t count = 0, selections = columns->columns.count, all = selections + 1 + columns->places.count;
 	arena_reset(columns->scratch);
 	struct tally *tallies = arena_array(columns->scratch, struct tally, all);
 	struct device_hold *holds = arena_array(columns->scratch, struct device_hold, 2 * all);
 	tally_node(columns, at, tallies);
 	for (size_t c = 0; c < all; c++) {
-		const struct device_column *column = c < selections ? &columns->columns.items[c] : NULL;
-		const struct device_place *place = column ? NULL : &columns->places.items[c - selections];
+		const struct device_column *column = c < selections    ? &columns->columns.items[c]
+		                                     : c == selections ? &columns->claimed
+		                                                       : NULL;
+		const struct device_place *place = column ? NULL : &columns->places.items[c - selections - 1];
+		if (column && !column->asks)
+			continue; /* there is no class of GPUs */
 		int pod_class = column ? column->pod_class : place->pod_class;
 		if (tallies[c].held)
 			holds[count++] = (struct device_hold){pod_class, OCCUPY_RUNNING, tallies[c].held};

@@ -142,14 +142,16 @@ struct device_columns {
 	struct device_sort *sorts; /* by key */
 	VEC(struct device_sort *) sorts_by_number;
 	VEC(struct device_place) places;
-	struct interner *attributes; /* that constraints name */
-	struct interner *values;     /* of these */
-	struct interner *contents;   /* of nodes */
-	struct device_parts *parts;  /* what the engine has; NULL: counting is exact */
-	bool parts_stale;            /* there are other sorts of claims, or columns, than the engine was given */
-	bool searching;              /* claims are served by a search: counting is not exact */
-	size_t drawing;              /* pools whose devices draw on counters */
-	device_mask related;         /* asks with users when the columns were found */
+	struct interner *attributes;  /* that constraints name */
+	struct interner *values;      /* of these */
+	struct interner *contents;    /* of nodes */
+	struct device_parts *parts;   /* what the engine has; NULL: counting is exact */
+	bool parts_stale;             /* there are other sorts of claims, or columns, than the engine was given */
+	bool searching;               /* claims are served by a search: counting is not exact */
+	size_t drawing;               /* pools whose devices draw on counters */
+	device_mask gpus;             /* asks for all of a class of GPUs: what queues count */
+	struct device_column claimed; /* of these; while there is such a class */
+	device_mask related;          /* asks with users when the columns were found */
 	bool relations_stale, grew;
 	bool tangled; /* asks overlap in more ways than there are columns for */
 };
@@ -204,6 +206,9 @@ struct counted_device *const *device_parts_devices(const struct device_columns *
 /* Those first that the fewest asks select; then by driver, pool and name, gpu-2 before gpu-10. */
 int device_compare(const struct counted_device *a, const struct counted_device *b);
 void device_places_need(struct device_columns *columns, int place);
+
+/* Whether queues count its devices as GPUs. */
+bool device_class_is_of_gpus(const char *name);
 
 /* device_relations.c: which columns there are, and which asks take units of which. */
 void device_relations_count(struct device_columns *columns, device_mask asks, int change);

@@ -16,6 +16,7 @@ struct asking {
 	int64_t *units;  /* by column */
 	int64_t *claims; /* by sort */
 	int64_t *places; /* by place */
+	int64_t gpus;
 	struct device_asked asked;
 	bool fine;
 };
@@ -71,6 +72,13 @@ static void add_units(struct asking *asking, const struct device_request *reques
 		}
 		asking->units[c] += least;
 	}
+	int64_t gpus = INT64_MAX;
+	for (size_t o = 0; o < request->option_count; o++) {
+		const struct device_option *option = &request->options[o];
+		int64_t units = !option->admin && device_class_is_of_gpus(option->class_) ? option->count : 0;
+		gpus = units < gpus ? units : gpus;
+	}
+	asking->gpus += gpus;
 }
 
 /* A unit of the sort of the claim: where counting is not exact, the engine searches for its devices. */
@@ -197,6 +205,7 @@ static void ask_allocated(struct asking *asking, const struct device_claim_spec 
 				columns->columns.items[c].used && (device->selected & columns->columns.items[c].asks);
 		if (device && device->node >= 0 && (size_t)device->place < columns->places.count)
 			asking->places[device->place] += columns->searching;
+		asking->gpus += device && (device->selected & columns->gpus);
 	}
 }
 
@@ -241,11 +250,13 @@ static void put_units(struct asking *asking)
 	const struct device_columns *columns = asking->columns;
 	size_t sorts = columns->sorts_by_number.count, places = columns->places.count;
 	struct resource_amount *items = arena_array(asking->arena, struct resource_amount,
-	                                            needs->request_count + columns->columns.count + sorts + places);
+	                                            needs->request_count + columns->columns.count + 1 + sorts + places);
 	if (needs->request_count)
 		memcpy(items, needs->requests, needs->request_count * sizeof(*items));
 	for (size_t c = 0; c < columns->columns.count; c++)
 		put_amount(asking, items, columns->columns.items[c].resource, asking->units[c]);
+	if (columns->gpus)
+		put_amount(asking, items, columns->claimed.resource, asking->gpus);
 	for (size_t s = 0; s < sorts; s++)
 		put_amount(asking, items, columns->sorts_by_number.items[s]->resource, asking->claims[s]);
 	for (size_t p = 0; p < places; p++)

@@ -224,6 +224,8 @@ void cycle_finish(struct cycle *cycle);
 /* As what queues count a resource: CYCLE_GPU, CYCLE_CPU, CYCLE_MEMORY, and how much one of it is in their units; -1 when they
  * do not. */
 int cycle_resource_of(const char *name, int64_t *scale);
+/* GPUs that pods have by claims for devices, however many columns count them. */
+#define CYCLE_CLAIMED_GPUS "devices/claimed/gpu"
 
 /* What the cluster has, as queues count it. */
 void cycle_totals(const struct cluster *cluster, int64_t total[CYCLE_RESOURCES]);

@@ -35,6 +35,10 @@ int cycle_resource_of(const char *name, int64_t *scale)
 		return CYCLE_CPU;
 	if (strcmp(name, "memory") == 0)
 		return CYCLE_MEMORY;
+	if (text_starts_with(name, "devices/")) { /* each of them is in several columns, and in this one once */
+		*scale = 1000;
+		return strcmp(name, CYCLE_CLAIMED_GPUS) == 0 ? CYCLE_GPU : -1;
+	}
 	int64_t gpus = length > 4 && strcmp(name + length - 4, "/gpu") == 0 ? 1 : mig_slices(name);
 	*scale = gpus * 1000;
 	return gpus ? CYCLE_GPU : -1;

@@ -117,7 +117,8 @@ static void count_full(struct account *account, int node, int view)
 		    (volumes && counted))
 			continue;
 		counted |= volumes;
-		if (account->cluster->resources.items[resource[i]].claims >= 0)
+		if (account->cluster->resources.items[resource[i]].claims >= 0 ||
+		    is_named(account, i, "devices/claimed/"))
 			continue; /* what is the matter with the devices says more */
 		if (!devices)
 			count_node(account, &account->by_request[volumes ? told : i], node);
