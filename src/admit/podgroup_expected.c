@@ -1,5 +1,6 @@
 /* How many pods the leaves of a PodGroup will have when all have come: what the workload declares, in an annotation, and
  * what segments say of each other. */
+#include "admit/pod.h"
 #include "admit/podgroup_draft.h"
 
 #include "kinds/names.h"
@@ -63,6 +64,21 @@ static void read_annotation(const struct decode *decode, const struct val *objec
 	doc_destroy(doc);
 }
 
+/* What the pods to come are: read where they are placed, and looked at here for whoever writes it. */
+static void check_coming(const struct decode *decode, const struct val *object)
+{
+	const char *text = val_str(val_path(object, "metadata", "annotations", KINDS_COMING_POD, NULL), NULL);
+	struct problems ignored = {.arena = decode->arena};
+	struct error error;
+	struct pod_spec spec;
+	struct doc *doc = text ? doc_parse_json(text, strlen(text), &error) : NULL;
+	if (text && (!doc || pod_decode(doc_root(doc), decode->arena, &spec, &ignored) < 0))
+		decode_warning(decode, PATH_KEY(annotations_path, KINDS_COMING_POD),
+		               "write a pod as JSON, with a name and its containers",
+		               "it is ignored where it is no pod");
+	doc_destroy(doc);
+}
+
 /* "worker-12" below "worker": a segment. */
 static bool is_segment(const struct podgroup *group, size_t node)
 {
@@ -94,6 +110,7 @@ void draft_read_expected(const struct draft *draft, const struct val *object, st
 	for (size_t i = 0; i < out->tree_count; i++)
 		out->tree[i].expected = -1;
 	read_annotation(&draft->decode, object, out);
+	check_coming(&draft->decode, object);
 	learn_from_siblings(out, draft->decode.arena);
 	for (size_t i = 0; i < out->tree_count; i++)
 		if (out->tree[i].expected < 0 || out->tree[i].child_count > 0)

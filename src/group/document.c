@@ -123,6 +123,7 @@ static struct node *write_metadata(struct build *build, struct arena *arena, con
 	struct labels labels = merged(arena, existing, "labels", result->labels);
 	/* What was declared before is not foreign: it goes when there is nothing to declare. */
 	struct labels stored = meta_without(arena, meta_labels(arena, existing, "annotations"), KINDS_EXPECTED_PODS);
+	stored = meta_without(arena, stored, KINDS_COMING_POD);
 	struct labels foreign = meta_without(arena, stored, KINDS_STARTS_WHOLE);
 	struct labels annotations = meta_merge(arena, result->annotations, foreign);
 	const char *expected = group_expected_text(result, val_get(existing, "spec"), arena);
@@ -130,6 +131,9 @@ static struct node *write_metadata(struct build *build, struct arena *arena, con
 		meta_put(arena, &annotations, KINDS_EXPECTED_PODS, expected);
 	if (result->starts_whole)
 		meta_put(arena, &annotations, KINDS_STARTS_WHOLE, "true");
+	const char *coming = group_coming_text(result, arena);
+	if (coming)
+		meta_put(arena, &annotations, KINDS_COMING_POD, coming);
 	const char *pool = options ? group_pool_label(options) : GROUP_KEY_NODE_POOL;
 	const char *stored_pool = val_str(val_path(existing, "metadata", "labels", pool, NULL), NULL);
 	if (stored_pool)

@@ -1,6 +1,6 @@
 /* The size that a workload declares, as an annotation of its PodGroup: a scheduler that sees the first pods of it learns how
  * many are to come. It is written only where it says more than the minimums do, and where some level confines the pods; always for
- * those that start whole, whose minimums change on the way. */
+ * those that start whole, whose minimums change on the way. And what these pods will ask for, where nobody asks for it yet. */
 #include "group/internal.h"
 
 #include "object/build.h"
@@ -79,6 +79,52 @@ static const char *write_map(const struct group_result *result, struct arena *ar
 	const char *written = count > 0 && text.length <= LONGEST_TEXT ? arena_strdup(arena, text.text) : NULL;
 	buffer_free(&text);
 	doc_destroy(doc);
+	build_destroy(build);
+	return written;
+}
+
+/* Copies these fields of a map. */
+static void copy_fields(struct build *build, struct node *to, const struct val *from, const char *const *names)
+{
+	for (; *names; names++)
+		if (val_get(from, *names))
+			build_put(build, to, *names, build_copy(build, val_get(from, *names)));
+}
+
+static void copy_containers(struct build *build, struct node *to, const struct val *spec, const char *field)
+{
+	static const char *const fields[] = {"name", "image", "resources", "restartPolicy", "ports", NULL};
+	struct node *list = build_list(build);
+	const struct val *container;
+	for (struct val_iter it = val_iter(val_get(spec, field)); val_next(&it, NULL, &container);) {
+		struct node *copy = build_map(build);
+		copy_fields(build, copy, container, fields);
+		build_append(build, list, copy);
+	}
+	build_put_filled(build, to, field, list);
+}
+
+const char *group_coming_text(const struct group_result *result, struct arena *arena)
+{
+	static const char *const of_spec[] = {"nodeSelector", "affinity",  "tolerations", "topologySpreadConstraints",
+	                                      "overhead",     "resources", NULL};
+	static const char *const of_metadata[] = {"labels", NULL};
+	if (!result->coming)
+		return NULL;
+	const struct val *spec = val_get(result->coming, "spec");
+	struct build *build = build_create();
+	struct node *root = build_map(build), *metadata = build_map(build), *copy = build_map(build);
+	build_put_string(build, metadata, "name", "coming");
+	copy_fields(build, metadata, val_get(result->coming, "metadata"), of_metadata);
+	copy_fields(build, copy, spec, of_spec);
+	copy_containers(build, copy, spec, "initContainers");
+	copy_containers(build, copy, spec, "containers");
+	build_put(build, root, "metadata", metadata);
+	build_put(build, root, "spec", copy);
+	struct buffer text = {0};
+	build_write(build, root, DOC_JSON_COMPACT, &text);
+	const char *written = text.length <= LONGEST_TEXT ? arena_strdup(arena, text.text) : NULL;
+	buffer_free(&text);
 	build_destroy(build);
 	return written;
 }

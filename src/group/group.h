@@ -183,6 +183,8 @@ struct group_result {
 	int min_sub_group; /* GROUP_UNSET = all */
 	int expected;      /* as of a subgroup */
 	bool starts_whole; /* what comes first is of use only where all expected pods have room: KINDS_STARTS_WHOLE */
+	const struct val
+		*coming; /* template of pods that come later and ask for other things: KINDS_COMING_POD; or NULL */
 	struct group_subgroup *subgroups;
 	size_t subgroup_count;
 	/* It is the group of this one pod, and says nothing but queue, priority class and preemptibility. */

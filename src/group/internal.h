@@ -112,6 +112,8 @@ void tree_leaf_unknown(struct grouping *grouping, const char *label);
 /* Says how many pods a leaf will have, a parent in each of its leaves, or (GROUP_UNSET) the group itself. */
 void tree_expect(struct grouping *grouping, int subgroup, int64_t pods);
 
+/* expected.c: the annotation KINDS_COMING_POD, NULL for none. */
+const char *group_coming_text(const struct group_result *result, struct arena *arena);
 /* expected.c: the annotation KINDS_EXPECTED_PODS of the PodGroup, NULL for none; `stored` is the spec it has. */
 const char *group_expected_text(const struct group_result *result, const struct val *stored, struct arena *arena);
 

@@ -49,12 +49,24 @@ static bool ask_alike(const struct val *a, const struct val *b)
 	return true;
 }
 
-/* The workers are unknown while there is only a leader, but for those that ask for what it does. */
-static bool workers_are_known(const struct set *set)
+/* Whether the pods have volumes or devices of their own, which are known when the pods are there. */
+static bool has_claims(const struct val *spec)
+{
+	const struct val *volume;
+	for (struct val_iter it = val_iter(val_get(spec, "volumes")); val_next(&it, NULL, &volume);)
+		if (val_get(volume, "persistentVolumeClaim") || val_get(volume, "ephemeral"))
+			return true;
+	return val_count(val_get(spec, "resourceClaims")) > 0;
+}
+
+/* While there is only a leader, its workers are what their template says. */
+static void expect_workers(struct grouping *grouping, const struct set *set)
 {
 	const struct val *leader = val_path(set->template_, "leaderTemplate", "spec", NULL);
-	return val_kind(leader) != VAL_MAP ||
-	       ask_alike(leader, val_path(set->template_, "workerTemplate", "spec", NULL));
+	const struct val *workers = val_get(set->template_, "workerTemplate");
+	bool alike = val_kind(leader) != VAL_MAP || ask_alike(leader, val_get(workers, "spec"));
+	grouping->out->starts_whole = set->size > 1 && (alike || !has_claims(val_get(workers, "spec")));
+	grouping->out->coming = grouping->out->starts_whole && !alike ? workers : NULL;
 }
 
 static bool read_policy(struct grouping *grouping, struct set *set)
@@ -77,7 +89,7 @@ static bool read_policy(struct grouping *grouping, struct set *set)
 	int64_t own;
 	if (size && meta_parse_int(size, &own) && own > 0)
 		set->size = own;
-	grouping->out->starts_whole = set->size > 1 && workers_are_known(set);
+	expect_workers(grouping, set);
 	set->leader_only = set->leader && !*val_str(val_path(grouping->pod, "spec", "nodeName", NULL), "");
 	return true;
 }

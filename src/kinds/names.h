@@ -67,6 +67,9 @@
 #define KINDS_EXPECTED_PODS "platoon.dev/expected-pods"
 /* Annotation of a PodGroup, "true": what its workload creates first starts only where all expected pods have room. */
 #define KINDS_STARTS_WHOLE "platoon.dev/starts-whole"
+/* Annotation of a PodGroup: the pod, as JSON, that its workload will make for leaves without pods, where it is not like those that
+ * are there. Only what decides where it may run. */
+#define KINDS_COMING_POD "platoon.dev/coming-pod"
 #define KINDS_API_POLICY KINDS_RBG "/v1alpha2"
 #define KINDS_API_QUEUE KINDS_SCHEDULING "/v2"
 #define KINDS_API_REVISION KINDS_KNATIVE "/v1"

@@ -6,6 +6,7 @@
 
 #include "admit/pod_fields.h"
 #include "base/clock.h"
+#include "kinds/names.h"
 #include "schedule/title.h"
 
 #include <stdlib.h>
@@ -247,6 +248,27 @@ static void block_requests(struct arena *arena, const struct manifest *manifest,
 		block_request(arena, into, block->message);
 }
 
+/* The class of pods that the workload has yet to make, as its template says, and 1; 0 when that is not known. */
+static int read_coming(struct snapshot_build *build, const struct manifest *manifest, struct arena *arena)
+{
+	const char *text = val_str(val_path(manifest->object, "metadata", "annotations", KINDS_COMING_POD, NULL), NULL);
+	struct problems ignored = {.arena = arena};
+	struct error error;
+	struct pod_spec spec;
+	struct doc *doc = text ? doc_parse_json(text, strlen(text), &error) : NULL;
+	int number = 0;
+	if (doc && pod_decode(doc_root(doc), arena, &spec, &ignored) == 0) {
+		struct snapshot_pod pod = {.spec = &spec, .namespace_ = build_namespace(manifest->namespace_)};
+		number = 1 + build_pod_class(build, &pod,
+		                             &(struct volume_needs){.rules = spec.rules,
+		                                                    .requests = spec.requests,
+		                                                    .request_count = spec.request_count,
+		                                                    .labels = spec.labels});
+	}
+	doc_destroy(doc);
+	return number;
+}
+
 static void read_group(struct snapshot_build *build, const struct manifest *manifest, size_t order, size_t index,
                        const struct problems *problems, struct arena *arena)
 {
@@ -272,6 +294,7 @@ static void read_group(struct snapshot_build *build, const struct manifest *mani
 		single_leaf(arena, into);
 	} else {
 		build_tree(build, arena, into, &group->spec);
+		into->gang.coming_class = read_coming(build, manifest, arena);
 	}
 	/* An unknown topology or level has its own reason, so that it is not mistaken for a malformed object. */
 	if (problems->errors > 0 && !into->blocked)

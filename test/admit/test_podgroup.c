@@ -59,6 +59,13 @@ static void annotations(void **state)
 		{"no number of pods",
 	         "{name: job, annotations: {platoon.dev/expected-pods: \"-1\"}}",
 	         {{'W', "metadata.annotations.platoon.dev/expected-pods", "no number of pods"}}},
+		{"what is to come",
+	         "{name: job, annotations: {platoon.dev/coming-pod: '{\"metadata\": {\"name\": \"a\"}, \"spec\": "
+	         "{\"containers\": [{\"name\": \"a\"}]}}'}}",
+	         {{0}}},
+		{"nothing that could come",
+	         "{name: job, annotations: {platoon.dev/coming-pod: \"8 GPUs\"}}",
+	         {{'W', "metadata.annotations.platoon.dev/coming-pod", "no pod"}}},
 	};
 	verdict_check_all(start, rows, COUNT_OF(rows));
 }

@@ -188,6 +188,7 @@ static void starting_whole(void **state)
 	static const struct {
 		const char *title, *objects;
 		bool expect;
+		const char *coming; /* the pod that is to come, NULL for one like the leader */
 	} cases[] = {
 		{"workers that come when the leader is ready",
 	         LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4}"), true},
@@ -197,9 +198,24 @@ static void starting_whole(void **state)
 	         LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4, " PART("leader", "8") ", " PART(
 			 "worker", "8") "}"),
 	         true},
-		{"one that says nothing of what its workers will ask for",
+		{"workers that ask for something else",
 	         LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4, " PART("leader", "1") ", " PART(
 			 "worker", "8") "}"),
+	         true,
+	         "{\"metadata\":{\"name\":\"coming\"},\"spec\":{\"containers\":[{\"name\":\"m\",\"resources\":{"
+	         "\"limits\":{\"gpu\":8}}}]}}"},
+		{"workers that stand elsewhere",
+	         LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4, " PART(
+			 "leader", "8") ", workerTemplate: {metadata: {labels: {a: b}}, spec: {nodeSelector: {c: d}, "
+	                                "restartPolicy: Never, containers: [{name: m, command: [x]}]}}}"),
+	         true,
+	         "{\"metadata\":{\"name\":\"coming\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"nodeSelector\":{\"c\":\"d\"}"
+	         ","
+	         "\"containers\":[{\"name\":\"m\"}]}}"},
+		{"workers with a volume of their own",
+	         LEADER("startupPolicy: LeaderReady, leaderWorkerTemplate: {size: 4, " PART(
+			 "leader", "1") ", workerTemplate: {spec: {containers: [{name: m}], volumes: [{name: v, "
+	                                "persistentVolumeClaim: {claimName: c}}]}}}"),
 	         false},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -210,6 +226,9 @@ static void starting_whole(void **state)
 		bool whole = text_equal(val_str(val_get(annotations, "platoon.dev/starts-whole"), NULL), "true");
 		if (whole != cases[i].expect || (whole && !val_get(annotations, "platoon.dev/expected-pods")))
 			fail_msg("%s: it starts %s", cases[i].title, whole ? "whole" : "with its first pods");
+		const char *coming = val_str(val_get(annotations, "platoon.dev/coming-pod"), NULL);
+		if (!text_equal(coming, cases[i].coming))
+			fail_msg("%s: to come is %s", cases[i].title, coming ? coming : "nothing else");
 		doc_destroy(doc);
 		story_close(&run);
 	}

@@ -37,6 +37,8 @@ void refusals_invalidate(struct refusals *refusals)
 uint64_t refusals_hash_gang(const struct gang *gang)
 {
 	uint64_t hash = hash_mix(gang->tree_count, gang->pod_count);
+	if (gang->coming_class)
+		hash = hash_mix(hash, (uint64_t)gang->coming_class);
 	for (size_t i = 0; i < gang->tree_count; i++) {
 		const struct gang_node *node = &gang->tree[i];
 		hash = hash_mix(hash, (uint64_t)(uint32_t)node->parent << 32 | (uint32_t)node->minimum);

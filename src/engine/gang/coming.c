@@ -43,7 +43,7 @@ int64_t gang_coming(const struct gang *gang, int *coming)
 	return sum;
 }
 
-/* For each leaf the pod after which those to come are modelled; there is at least one pod. */
+/* For each leaf the pod after which those to come are modelled, -1 where the gang says what they are; there is at least one pod. */
 static int *find_models(const struct gang *gang, struct arena *arena)
 {
 	int *model = arena_array(arena, int, gang->tree_count);
@@ -64,7 +64,7 @@ static int *find_models(const struct gang *gang, struct arena *arena)
 			of_kids[gang->tree[i].parent] = model[i];
 	for (size_t i = 0; i < gang->tree_count; i++) {
 		int parent = gang->tree[i].parent;
-		if (model[i] < 0)
+		if (model[i] < 0 && gang->coming_class == 0)
 			model[i] = parent >= 0 && of_kids[parent] >= 0 ? of_kids[parent] : any;
 	}
 	return model;
@@ -83,7 +83,8 @@ bool gang_add_coming(const struct gang *gang, struct arena *arena, struct gang *
 			for (int k = 0; k < coming[i]; k++)
 				out->pods[out->pod_count++] =
 					(struct gang_pod){.name = "",
-				                          .pod_class = gang->pods[model[i]].pod_class,
+				                          .pod_class = model[i] < 0 ? gang->coming_class - 1
+				                                                    : gang->pods[model[i]].pod_class,
 				                          .leaf = (int)i,
 				                          .state = MEMBER_COMING,
 				                          .node = -1,

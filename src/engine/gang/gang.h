@@ -65,6 +65,7 @@ struct gang {
 	struct gang_pod *pods;
 	size_t pod_count;
 	bool starts_whole; /* the first pods start only where all expected ones have room */
+	int coming_class; /* of pods to come to leaves that have none: number of their pod class and 1; 0: like the others */
 };
 
 /* What people call it, with its namespace: "default/job/train". */
