@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 
+import exhaustive
 import kit
 from cases_claims import Controllers
 from cases_schedulers import KubeScheduler
@@ -518,6 +519,27 @@ def met(plane, root, groups):
     return started, len(started) >= least
 
 
+def key_of(item):
+    return item["spec"].get("schedulingConstraints", {"topology": [{"key": None}]})["topology"][0]["key"]
+
+
+def can_start(plane, root, groups, members):
+    """Whether the minimum of the tree has room, by trying everything."""
+    nodes = {item["metadata"]["name"]: item["metadata"]["labels"] for item in listed(plane, "nodes") if RACK in item["metadata"]["labels"]}
+    free = {name: 8 for name in nodes}
+    sizes = {}
+    for pod in listed(plane, "pods") + members:
+        gpus = int(pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"])
+        if pod["spec"].get("nodeName"):
+            free[pod["spec"]["nodeName"]] -= gpus
+        else:
+            sizes[pod["spec"]["schedulingGroup"]["podGroupName"]] = gpus
+    parts = [(item["spec"]["schedulingPolicy"].get("gang", {"minCount": 1})["minCount"], sizes[item["metadata"]["name"]],
+              key_of(item)) for item in groups]
+    least = root[0]["spec"]["schedulingPolicy"].get("gang", {"minGroupCount": 1})["minGroupCount"] if root else 1
+    return exhaustive.can_start(parts, least, key_of(root[0]) if root else None, nodes, free)
+
+
 def placed_by(plane, tree, scheduler, start):
     """Everything is there before the scheduler starts, so that none decides by what comes first."""
     root, groups, members = tree
@@ -537,15 +559,17 @@ def placed_by(plane, tree, scheduler, start):
 @test_from(36, replicas=0)
 def whatever_kube_scheduler_places_is_placed(plane):
     """The same trees on the same nodes, first by kube-scheduler, then by Platoon: its groups start here too, and some of ours
-    do not start there."""
+    do not start there. Here starts what has room at all, which is tried in every way."""
     counts = {"both": 0, "neither": 0, "only here": 0}
     for number in range(60 if kit.OPTIONS.long else 6):
         rng = random.Random(kit.OPTIONS.seed * 1000 + number)
         tree = make_tree(plane, rng)
         bind_fillers(plane, rng)
+        possible = can_start(plane, *tree)
         groups_there, root_there = placed_by(plane, tree, "default-scheduler", lambda: KubeScheduler(plane, gates(plane.minor)))
         groups_here, root_here = placed_by(plane, tree, "platoon", lambda: Replica(plane))
         assert root_here or not root_there, f"instance {number}: kube-scheduler starts {groups_there}: {json.dumps(tree[:2])}"
+        assert root_here == possible, f"instance {number}: {groups_here} start, possible: {possible}: {json.dumps(tree[:2])}"
         assert len(groups_here) >= len(groups_there), f"instance {number}: {groups_there} there, {groups_here} here"
         counts["both" if root_there else "only here" if root_here else "neither"] += 1
         plane.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
