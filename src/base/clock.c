@@ -17,9 +17,16 @@ static int64_t system_now(const struct clock_source *clock)
 	return (int64_t)now.tv_sec * CLOCK_SECOND + now.tv_nsec;
 }
 
+static int64_t system_steady(const struct clock_source *clock)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * CLOCK_SECOND + now.tv_nsec;
+}
+
 const struct clock_source *clock_system(void)
 {
-	static const struct clock_source source = {.now_ns = system_now};
+	static const struct clock_source source = {.now_ns = system_now, .steady_ns = system_steady};
 	return &source;
 }
 
@@ -42,6 +49,11 @@ void clock_virtual_advance(struct clock_virtual *clock, int64_t ns)
 int64_t clock_now(const struct clock_source *clock)
 {
 	return clock->now_ns(clock);
+}
+
+int64_t clock_steady(const struct clock_source *clock)
+{
+	return clock->steady_ns ? clock->steady_ns(clock) : clock_now(clock);
 }
 
 int64_t clock_seconds(const struct clock_source *clock)

@@ -10,6 +10,8 @@
 
 struct clock_source {
 	int64_t (*now_ns)(const struct clock_source *clock); /* nanoseconds since the Unix epoch */
+	/* Nanoseconds since some moment: only goes forward, whoever sets the time of day. NULL: now_ns does that too. */
+	int64_t (*steady_ns)(const struct clock_source *clock);
 };
 
 struct clock_virtual {
@@ -21,6 +23,8 @@ const struct clock_source *clock_system(void);
 void clock_virtual_init(struct clock_virtual *clock, int64_t start_ns);
 void clock_virtual_advance(struct clock_virtual *clock, int64_t ns);
 int64_t clock_now(const struct clock_source *clock);
+/* For how long something took or is valid: goes on while the machine sleeps, and nobody sets it. */
+int64_t clock_steady(const struct clock_source *clock);
 /* Whole seconds since the Unix epoch. */
 int64_t clock_seconds(const struct clock_source *clock);
 

@@ -14,13 +14,21 @@
 #define LONGEST_WAIT 1000 /* milliseconds, so that signals, timers and a new configuration are noticed */
 
 static volatile sig_atomic_t stopped, reload;
+static struct remote *volatile connected; /* whose connections end when this process was stopped */
 
 static void on_signal(int number)
 {
-	if (number == SIGHUP)
+	switch (number) {
+	case SIGCONT:
+		if (connected)
+			remote_cut(connected);
+		return;
+	case SIGHUP:
 		reload = 1;
-	else
+		return;
+	default:
 		stopped = 1;
+	}
 }
 
 /* ---- the cluster ---- */
@@ -58,6 +66,17 @@ static size_t follow_more(const struct run *run, struct remote_follow *follow, s
 	return count;
 }
 
+static uint64_t term_of(void *context)
+{
+	return lease_term(((struct run *)context)->lease);
+}
+
+static bool holds(void *context, uint64_t term)
+{
+	const struct run *run = context;
+	return lease_held(run->lease) && lease_term(run->lease) == term;
+}
+
 static void open_lease(struct run *run, int64_t now)
 {
 	char host[64] = "platoon";
@@ -72,6 +91,7 @@ static void open_lease(struct run *run, int64_t now)
 		.identity = run->identity,
 		.duration_ns = run->start->lease_duration_ns,
 	});
+	remote_set_fence(run->remote, &(struct remote_fence){.term = term_of, .holds = holds, .context = run});
 }
 
 static int open_remote(struct run *run, struct error *error)
@@ -99,8 +119,10 @@ static int open_remote(struct run *run, struct error *error)
 	if (!run->remote)
 		return -1;
 	settings_source_follow(run->settings, remote_store(run->remote));
-	if (run->start->leader_elect)
+	if (run->start->leader_elect) {
 		open_lease(run, now);
+		connected = run->remote;
+	}
 	return 0;
 }
 
@@ -291,6 +313,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGCONT, &action, NULL);
 }
 
 static int run_all(struct run *run)
@@ -336,6 +359,7 @@ int cmd_run(struct cli_args *args)
 		close(run.clients);
 	lease_destroy(run.lease);
 	settings_source_destroy(run.settings);
+	connected = NULL;
 	remote_destroy(run.remote);
 	if (run.config != run.start)
 		run_config_free(run.config);

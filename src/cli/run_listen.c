@@ -60,6 +60,8 @@ static void put_remote(const struct run *run, struct buffer *out)
 	run_put_metric(out, "platoon_api_retries_total", "counter", "Calls that were tried again", counts.retries);
 	run_put_metric(out, "platoon_api_events_dropped_total", "counter",
 	               "Events that were not sent, because too many were waiting", counts.dropped);
+	run_put_metric(out, "platoon_api_writes_withheld_total", "counter",
+	               "Writes that were not sent, because this replica had ceased to be the leader", counts.fenced);
 	run_put_metric(out, "platoon_api_refused_total", "counter", "Writes refused for good", counts.refused);
 	run_put_metric(out, "platoon_api_failed_calls_total", "counter",
 	               "Answers that were no success, and calls without one", counts.errors);

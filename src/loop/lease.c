@@ -16,9 +16,10 @@ struct lease {
 	struct lease_options options;
 	char *identity;
 	uint64_t version;   /* of the lease as last seen */
-	int64_t seen;       /* when it changed last, by our clock */
+	int64_t seen;       /* when it changed last, by our steady clock, as the next two */
 	int64_t sent;       /* when the write that is not confirmed yet was made */
-	int64_t held_until; /* by our clock; INT64_MIN when it is not ours */
+	int64_t held_until; /* INT64_MIN when it is not ours */
+	uint64_t term;      /* counts how often it was taken */
 	bool waiting;       /* for a confirmation */
 	bool known;         /* whether one was seen at all */
 	bool lapsed;        /* it is ours as far as we know, but was not renewed in time */
@@ -48,7 +49,12 @@ void lease_destroy(struct lease *lease)
 
 bool lease_held(const struct lease *lease)
 {
-	return clock_now(lease->options.clock) < lease->held_until;
+	return clock_steady(lease->options.clock) < lease->held_until;
+}
+
+uint64_t lease_term(const struct lease *lease)
+{
+	return lease->held_until == INT64_MIN ? 0 : lease->term;
 }
 
 static struct store_object *current(const struct lease *lease)
@@ -63,8 +69,9 @@ static const char *holder_of(const struct store_object *object)
 }
 
 static struct node *make_spec(const struct lease *lease, struct build *build, const struct store_object *old,
-                              const char *holder, int64_t now)
+                              const char *holder)
 {
+	int64_t now = clock_now(lease->options.clock); /* the time of day: for people, and for other programs */
 	struct node *spec = build_map(build);
 	char text[48];
 	int64_t transitions = 0;
@@ -82,7 +89,7 @@ static struct node *make_spec(const struct lease *lease, struct build *build, co
 }
 
 /* With the resourceVersion of what was read: of two replicas that write, one is refused. */
-static bool write_lease(struct lease *lease, const struct store_object *old, const char *holder, int64_t now)
+static bool write_lease(struct lease *lease, const struct store_object *old, const char *holder)
 {
 	struct store *store = lease->options.store;
 	struct arena *arena = arena_create();
@@ -96,7 +103,7 @@ static bool write_lease(struct lease *lease, const struct store_object *old, con
 		build_put_string(build, metadata, "resourceVersion",
 		                 val_str(val_path(old->root, "metadata", "resourceVersion", NULL), ""));
 	build_put(build, root, "metadata", metadata);
-	build_put(build, root, "spec", make_spec(lease, build, old, holder, now));
+	build_put(build, root, "spec", make_spec(lease, build, old, holder));
 	struct doc *doc = build_finish(build, root);
 	struct store_request request = writes_create(store_api_find(store, KINDS_COORDINATION, "v1", "leases"),
 	                                             lease->options.namespace_, doc_root(doc), WRITES_ACTOR);
@@ -157,8 +164,10 @@ static void look(struct lease *lease, const struct store_object *object, int64_t
 		lose(lease, holder_of(object));
 		tell_other(lease, holder_of(object));
 	} else if (lease->waiting) {
-		if (lease->held_until == INT64_MIN)
+		if (lease->held_until == INT64_MIN) {
+			lease->term++;
 			log_write(lease->options.logger, LOG_INFO, 0, "lease taken", "identity", lease->identity, NULL);
+		}
 		/* From when it was sent: others count from when they see it, which is later. */
 		lease->held_until = lease->sent + lease->options.duration_ns * 2 / 3;
 		if (lease->lapsed)
@@ -186,7 +195,7 @@ static int64_t patience(const struct lease *lease, const struct store_object *ob
 
 int lease_step(struct lease *lease)
 {
-	int64_t now = clock_now(lease->options.clock), third = lease->options.duration_ns / 3;
+	int64_t now = clock_steady(lease->options.clock), third = lease->options.duration_ns / 3;
 	const struct store_type *type = store_type_find(lease->options.store, KINDS_COORDINATION, "leases");
 	tell_lapsed(lease, now);
 	if (store_is_assumed(lease->options.store, type, lease->options.namespace_, lease->options.name))
@@ -198,7 +207,7 @@ int lease_step(struct lease *lease)
 	bool free_ = !object || !holder_of(object)[0] || now >= silent_until;
 	bool due = ours && (lease->held_until == INT64_MIN || now - lease->sent >= third);
 	if (due || (!ours && free_)) {
-		lease->waiting = write_lease(lease, object, lease->identity, now);
+		lease->waiting = write_lease(lease, object, lease->identity);
 		lease->sent = now;
 		return milliseconds(third / 4);
 	}
@@ -211,6 +220,6 @@ void lease_release(struct lease *lease)
 {
 	const struct store_object *object = current(lease);
 	if (strcmp(holder_of(object), lease->identity) == 0)
-		write_lease(lease, object, "", clock_now(lease->options.clock));
+		write_lease(lease, object, "");
 	lease->held_until = INT64_MIN;
 }

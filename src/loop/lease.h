@@ -1,7 +1,7 @@
 /* Leader election: of several replicas the one that holds a Lease acts.
  *
- * A holder that stops renewing is replaced after the duration, measured from when we last saw the lease change: clocks of
- * different machines need not agree. A write counts only when the server accepted it (store_is_assumed), and a leader that
+ * A holder that stops renewing is replaced after the duration, measured from when we last saw the lease change by a clock
+ * that nobody sets: clocks of different machines need not agree, and may jump. A write counts only when the server accepted it (store_is_assumed), and a leader that
  * could not renew stops before others may take over. */
 #ifndef LOOP_LEASE_H
 #define LOOP_LEASE_H
@@ -26,6 +26,9 @@ void lease_destroy(struct lease *lease); /* NULL is a no-op */
 /* Takes or renews the lease when it is time. Milliseconds until it wants to be called again. */
 int lease_step(struct lease *lease);
 bool lease_held(const struct lease *lease);
+/* Another number each time this replica becomes the leader; 0 while another one is known to be, or none. Stays while the lease
+ * is merely not renewed: what is decided then is still of that term, and lease_held says that it may not be sent. */
+uint64_t lease_term(const struct lease *lease);
 /* Gives it back, so that another replica need not wait. The write is in memory: let it reach the server. */
 void lease_release(struct lease *lease);
 

@@ -15,6 +15,10 @@
 #define SILENCE_SECONDS 120
 #define COMMAND_TURN_MS 20 /* how often it is looked whether a command that gives credentials has ended */
 #define BODY_MAX ((size_t)1 << 30)
+/* The answer to what may not be sent, as if the server had said that somebody else was first. */
+#define WITHHELD                                                                                                       \
+	"{\"kind\":\"Status\",\"code\":409,\"reason\":\"Conflict\",\"message\":\"not sent: this replica is not the "   \
+	"leader now\"}"
 #define ERROR_BODY_MAX ((size_t)64 << 10) /* of a stream that is refused */
 
 struct remote_request {
@@ -28,6 +32,7 @@ struct remote_request {
 	bool ours; /* body too large: ended by us */
 	bool held; /* not sent: waits for credentials */
 	bool lost; /* there are none for it */
+	bool withheld;
 	uint64_t identity;
 	struct remote_request *previous, *next;
 };
@@ -117,6 +122,11 @@ void remote_client_cancel(struct remote_request *request)
 	request_free(request);
 }
 
+void remote_client_cut(struct remote_client *client)
+{
+	remote_sockets_cut(client->sockets);
+}
+
 void remote_client_destroy(struct remote_client *client)
 {
 	if (!client)
@@ -160,6 +170,13 @@ static size_t on_data(char *bytes, size_t size, size_t count, void *context)
 	}
 	buffer_append(&request->body, bytes, length);
 	return length;
+}
+
+static int on_connection(void *context, char *remote_address, char *local_address, int remote_port, int local_port)
+{
+	struct remote_request *request = context;
+	request->withheld = !request->call.may_go(request->call.context);
+	return request->withheld ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static void set_blob(CURL *easy, CURLoption option, const char *text, unsigned copy)
@@ -272,6 +289,11 @@ struct remote_request *remote_client_send(struct remote_client *client, const st
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, request);
+	remote_sockets_own(client->sockets, easy);
+	if (call->may_go) {
+		curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connection);
+		curl_easy_setopt(easy, CURLOPT_PREREQDATA, request);
+	}
 	struct remote_identity identity;
 	request->held = remote_credentials_now(client->credentials, &identity) != CREDENTIALS_READY;
 	client->held += request->held;
@@ -307,6 +329,12 @@ static void finish(struct remote_request *request, CURLcode status)
 		.retry_after = retry_after,
 		.arena = arena_create(),
 	};
+	if (request->withheld) {
+		answer.code = 409;
+		answer.problem = "";
+		answer.body = WITHHELD;
+		answer.length = sizeof(WITHHELD) - 1;
+	}
 	request->call.done(request->call.context, &answer);
 	arena_destroy(answer.arena);
 	request_free(request);

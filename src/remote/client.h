@@ -32,6 +32,8 @@ struct remote_call {
 	bool compressed;    /* a stream may be; bodies that are collected always */
 	/* NULL: the body is collected. Otherwise called with each piece of a successful answer; false ends the call. */
 	bool (*data)(void *context, const char *bytes, size_t length);
+	/* Asked when a connection is there and nothing was sent: false, and the call ends with 409. NULL: it may. */
+	bool (*may_go)(void *context);
 	void (*done)(void *context, const struct remote_answer *answer); /* once, never from remote_client_send */
 	void *context;
 };
@@ -39,6 +41,8 @@ struct remote_call {
 /* `access` must outlive the client. `clock` NULL: the system's. */
 struct remote_client *remote_client_create(const struct remote_access *access, const struct clock_source *clock,
                                            struct error *error);
+/* Ends all connections at once, also from a signal handler; calls find that out and fail. */
+void remote_client_cut(struct remote_client *client);
 /* Calls in flight are dropped without `done`. NULL is a no-op. */
 void remote_client_destroy(struct remote_client *client);
 /* The request lives until its `done`. */

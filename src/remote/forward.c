@@ -173,6 +173,7 @@ void write_forward(void *context, const struct store_request *request, const str
 	if (creates && object)
 		pending_creates_add(outgoing, object->uid);
 	pending_creates_hold(outgoing, object);
+	outgoing->term = fence_term(assumed);
 	write_add(assumed, outgoing);
 	/* What the mirror does not show it does not keep either. */
 	if (!assumed->followed)

@@ -40,6 +40,7 @@ struct outgoing {
 	struct pending_create *create; /* what it is to create, or (a GET) was to; NULL: nothing */
 	unsigned holds;                /* creates that it waits for */
 	bool is_moot;                  /* not sent: what it names as its owner, or is about, was not created */
+	uint64_t term;                 /* of the leader that decided it; 0: of none */
 	unsigned attempts;
 	bool unreachable; /* why it is attempted again: nobody answered */
 	int64_t due;      /* not before */
@@ -94,6 +95,7 @@ struct told {
 struct remote {
 	struct remote_options options;
 	const struct clock_source *clock;
+	struct remote_fence fence;
 	struct remote_client *client;
 	struct store *store;
 	struct follow *follows;
@@ -131,6 +133,9 @@ struct remote {
 int64_t remote_pause(struct remote *remote, int64_t base, unsigned attempts, int64_t longest);
 /* Appends the path of a collection; namespace "": of all of them, or of cluster scope. */
 void remote_path(const struct store_api *api, const char *namespace_, struct buffer *out);
+/* fence.c. The term of a write about the object that is submitted now; whether a struct outgoing may go. */
+uint64_t fence_term(const struct assumed *about);
+bool fence_lets(void *outgoing);
 /* What is to be sent, and what is sent next: of the highest rank that has something; now and then of a lower one, so that
  * nobody waits for ever. NULL: nothing may be sent now. */
 void ranks_add(struct remote *remote, struct outgoing *outgoing);

@@ -54,14 +54,27 @@ struct remote_options {
 struct remote_counts {
 	uint64_t lists, watches, events; /* lists begun, watches opened, events received */
 	uint64_t writes, retries, refused;
+	uint64_t fenced;  /* not sent, because this replica had ceased to be the leader; among the refused */
 	uint64_t dropped; /* events that were not sent, because too many were waiting */
 	uint64_t errors;  /* answers that were no success, and calls without an answer */
 	size_t waiting;   /* writes that the server has not answered */
 };
 
+/* Who may write. Both NULL: everybody, as without a lease. */
+struct remote_fence {
+	uint64_t (*term)(void *context); /* of what is submitted now; 0: it is no leader's, and always goes */
+	bool (*holds)(void *context, uint64_t term); /* whether what was submitted in that term may still be sent */
+	void *context;
+};
+
 struct remote *remote_create(const struct remote_options *options, struct error *error);
 /* Writes that were not answered are given up. NULL is a no-op. */
 void remote_destroy(struct remote *remote);
+/* From now on. What may not be sent counts as refused with 409, and the mirror takes it back. Leases always go. */
+void remote_set_fence(struct remote *remote, const struct remote_fence *fence);
+/* Ends all connections at once; they are made anew. For the handler of SIGCONT: a process that was stopped when a request was
+ * about to leave it, after its fence was asked, would send that first of all. */
+void remote_cut(struct remote *remote);
 struct store *remote_store(const struct remote *remote);
 /* Moves data for at most timeout_ms (also until extra_fd has something, -1: none) and commits the mirror. */
 void remote_run(struct remote *remote, int timeout_ms, int extra_fd);

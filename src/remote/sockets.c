@@ -10,16 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#define AT_ONCE 64 /* sockets of one turn */
+#define MOST_OPEN 16384 /* descriptors below this can be cut: more than connections ever are */
+#define AT_ONCE 64      /* sockets of one turn */
 #define MOST_OTHERS 8
 
 struct remote_sockets {
 	CURLM *multi;
 	int epoll;
-	int64_t due; /* of the timer, INT64_MAX: none */
+	int64_t due;                           /* of the timer, INT64_MAX: none */
+	_Atomic uint64_t open[MOST_OPEN / 64]; /* a bit for each descriptor of a connection; read by a signal handler */
 };
 
 static int64_t now(void)
@@ -55,6 +58,45 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context)
 	return 0;
 }
 
+/* ---- what can be cut ---- */
+
+static curl_socket_t on_open(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct remote_sockets *sockets = context;
+	(void)purpose;
+	int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	if (fd >= 0 && fd < MOST_OPEN)
+		sockets->open[fd / 64] |= UINT64_C(1) << fd % 64;
+	return fd;
+}
+
+static int on_close(void *context, curl_socket_t fd)
+{
+	struct remote_sockets *sockets = context;
+	if (fd >= 0 && fd < MOST_OPEN)
+		sockets->open[fd / 64] &= ~(UINT64_C(1) << fd % 64);
+	return close(fd);
+}
+
+void remote_sockets_own(struct remote_sockets *sockets, CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, sockets);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, sockets);
+}
+
+void remote_sockets_cut(struct remote_sockets *sockets)
+{
+	int error = errno; /* of whatever the signal came into */
+	for (int i = 0; i < MOST_OPEN / 64; i++)
+		for (uint64_t left = sockets->open[i]; left; left &= left - 1)
+			shutdown(i * 64 + __builtin_ctzll(left), SHUT_RDWR);
+	errno = error;
+}
+
+/* ---- life ---- */
+
 struct remote_sockets *remote_sockets_create(CURLM *multi, struct error *error)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -64,7 +106,9 @@ struct remote_sockets *remote_sockets_create(CURLM *multi, struct error *error)
 		return NULL;
 	}
 	struct remote_sockets *sockets = base_calloc(1, sizeof(*sockets));
-	*sockets = (struct remote_sockets){.multi = multi, .epoll = epoll, .due = INT64_MAX};
+	sockets->multi = multi;
+	sockets->epoll = epoll;
+	sockets->due = INT64_MAX;
 	curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
 	curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, sockets);
 	curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);

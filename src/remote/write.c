@@ -526,6 +526,7 @@ static void send(struct remote *remote, struct outgoing *outgoing)
 						   .content_type = outgoing->content_type,
 						   .body = outgoing->body,
 						   .length = outgoing->body ? strlen(outgoing->body) : 0,
+						   .may_go = outgoing->term ? fence_lets : NULL,
 						   .done = on_answer,
 						   .context = outgoing,
 					   });

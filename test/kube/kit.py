@@ -79,7 +79,7 @@ class Replica:
             self.process.wait()
 
 
-def wait_until(what, check, replica=None):
+def wait_until(what, check, replica=None, pause=0.2):
     end = time.monotonic() + PATIENCE
     while True:
         seen = check()
@@ -87,7 +87,7 @@ def wait_until(what, check, replica=None):
             return
         if time.monotonic() > end:
             raise AssertionError(f"{what}: {seen}\n{replica.log()[-3000:] if replica else ''}")
-        time.sleep(0.2)
+        time.sleep(pause)
 
 
 def gang(name, pods, gpus=8, level="example.com/rack"):

@@ -39,6 +39,7 @@ class Proxy:
         self.busy = 0        # share of requests that is answered with 429
         self.contested = None  # a set: the first write of each method to each kind is answered with 409 and noted in it
         self.pace = 0        # seconds from one binding to the next
+        self.seen = None     # a list: the line of each request that comes
         # Method, part of a path, part of a body, and how many of these pass: from the next on nothing does any more.
         self.stop_at = None
         self.stopped = threading.Event()
@@ -187,6 +188,8 @@ class Proxy:
             if len(rest) < length:
                 break
             body, data = rest[:length], rest[length:]
+            if self.seen is not None:
+                self.seen.append(lines[0].decode())
             self.hold()
             self.check_stop(lines[0], body)
             if self.delay:

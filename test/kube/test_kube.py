@@ -20,6 +20,7 @@ import cases_expressions  # noqa: F401  pylint: disable=unused-import
 import cases_faults  # noqa: F401  pylint: disable=unused-import
 import cases_kubectl  # noqa: F401  pylint: disable=unused-import
 import cases_claims  # noqa: F401  pylint: disable=unused-import
+import cases_leaders  # noqa: F401  pylint: disable=unused-import
 import cases_native  # noqa: F401  pylint: disable=unused-import
 import cases_run  # noqa: F401  pylint: disable=unused-import
 import cases_schedulers  # noqa: F401  pylint: disable=unused-import
