@@ -29,6 +29,18 @@ static const struct topology_spec *find_topology(const void *context, const char
 	return topology_of_labels(name, lookup->arena, labels) ? labels : index_topology(lookup->index, name);
 }
 
+static const char *nearest_topology(const void *context, const char *name)
+{
+	const struct topology_lookup *lookup = context;
+	return index_nearest(lookup->index, KIND_TOPOLOGY, name);
+}
+
+/* The cure of a name that nothing has. */
+static const char *meant(const char *nearest, const char *otherwise, struct arena *arena)
+{
+	return nearest ? arena_printf(arena, "did you mean %s?", nearest) : otherwise;
+}
+
 static void judge_podgroup(const struct manifest *object, const struct admit_index *index, struct arena *arena,
                            struct problems *problems)
 {
@@ -40,10 +52,12 @@ static void judge_podgroup(const struct manifest *object, const struct admit_ind
 		draft_finish(&draft, object->object, &group);
 	if (!index)
 		return;
-	draft_check_levels(&draft, find_topology, &(struct topology_lookup){index, arena});
+	draft_check_levels(&draft, find_topology, nearest_topology, &(struct topology_lookup){index, arena});
 	/* A lone manifest is no reason to ask for its queue; one among queues is. */
 	if (group.queue && index_has_queues(index) && !index_has_queue(index, group.queue))
-		problem_add(problems, SEVERITY_WARNING, "spec.queue", "create the Queue, or name an existing one",
+		problem_add(problems, SEVERITY_WARNING, "spec.queue",
+		            meant(index_nearest(index, KIND_QUEUE, group.queue),
+		                  "create the Queue, or name an existing one", problems->arena),
 		            "Queue %s does not exist; the group waits until it does",
 		            decode_show(problems->arena, group.queue));
 	const char *child = group.queue ? index_queue_child(index, group.queue) : NULL;
@@ -88,7 +102,9 @@ static void judge_queue(const struct manifest *object, const struct admit_index 
 		problem_add(problems, SEVERITY_ERROR, "spec.parentQueue", "remove one of these parent links",
 		            "the parents of the queue form a cycle: %s", way);
 	if (!index_has_queue(index, queue.parent) && !text_equal(queue.parent, queue.name))
-		problem_add(problems, SEVERITY_WARNING, "spec.parentQueue", "create the parent queue",
+		problem_add(problems, SEVERITY_WARNING, "spec.parentQueue",
+		            meant(index_nearest(index, KIND_QUEUE, queue.parent), "create the parent queue",
+		                  problems->arena),
 		            "parent queue %s does not exist", decode_show(problems->arena, queue.parent));
 }
 
@@ -133,7 +149,9 @@ static void judge_class_of_claim(const struct admit_index *index, const char *cl
 			return;
 	}
 	if (classes)
-		problem_add(problems, SEVERITY_WARNING, "spec.storageClassName", "create it, or name an existing one",
+		problem_add(problems, SEVERITY_WARNING, "spec.storageClassName",
+		            meant(index_nearest(index, KIND_STORAGE_CLASS, class_),
+		                  "create it, or name an existing one", problems->arena),
 		            "StorageClass %s does not exist; pods with the claim wait until it does",
 		            decode_show(problems->arena, class_));
 }

@@ -92,6 +92,15 @@ const struct manifest *index_next(const struct admit_index *index, enum kind_id 
 	return NULL;
 }
 
+const char *index_nearest(const struct admit_index *index, enum kind_id kind, const char *name)
+{
+	struct nearest_name nearest = {.word = name};
+	const struct manifest *object;
+	for (size_t at = 0; (object = index_next(index, kind, &at));)
+		text_consider(&nearest, object->name);
+	return nearest.name;
+}
+
 static const char *namespace_or_default(const char *namespace_)
 {
 	return namespace_ && *namespace_ ? namespace_ : "default";

@@ -13,6 +13,8 @@
 enum kind_id index_kind(const struct manifest *object);
 
 size_t index_count(const struct admit_index *index);
+/* The name of an object of the kind that a name was meant to be; NULL when none is near. */
+const char *index_nearest(const struct admit_index *index, enum kind_id kind, const char *name);
 /* The objects of a kind, one per call; *at is 0 before the first. NULL after the last. */
 const struct manifest *index_next(const struct admit_index *index, enum kind_id kind, size_t *at);
 

@@ -406,6 +406,7 @@ int pod_decode(const struct val *object, struct arena *arena, struct pod_spec *o
 	if (!out->node) { /* otherwise it is bound, whatever it asks for */
 		pod_fields_block(object, arena, &out->block);
 		block_native(object, arena, out);
+		out->ungrouped = conditions.ungrouped;
 		if (!out->group && conditions.ungrouped)
 			pod_block_add(&out->block, arena, BLOCK_NOT_GROUPED, "%s", conditions.ungrouped);
 	}

@@ -53,6 +53,7 @@ struct pod_spec {
 	size_t device_claim_count;
 	const char **config_maps; /* it does not start without these; sorted, each once; "kube-root-ca.crt" left out */
 	size_t config_map_count;
+	const char *ungrouped;         /* why no group was found for it, as its condition says; NULL mostly */
 	const struct pod_block *block; /* what of it is not served, NULL when it can be placed, or is bound */
 };
 

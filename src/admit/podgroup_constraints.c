@@ -205,8 +205,10 @@ static int check_level(const struct draft *draft, const struct draft_constraint 
 	struct buffer levels = {0};
 	for (size_t i = 0; i < topology->level_count; i++)
 		buffer_printf(&levels, "%s%s", i ? ", " : "", topology->levels[i]);
+	const char *near = text_nearest(level, (const char *const *)topology->levels, topology->level_count);
 	problem_add(draft->decode.problems, SEVERITY_ERROR, arena_printf(arena, "%s.%s", constraint->path, field),
-	            arena_printf(arena, "use one of its levels: %s", levels.text ? levels.text : ""),
+	            near ? arena_printf(arena, "did you mean %s? Its levels are %s", near, levels.text)
+	                 : arena_printf(arena, "use one of its levels: %s", levels.text ? levels.text : ""),
 	            "%s is not a level of Topology %s", decode_show(arena, level),
 	            decode_show(arena, constraint->effective));
 	buffer_free(&levels);
@@ -234,7 +236,7 @@ static void check_ancestors(const struct draft *draft, int node, const int *requ
 }
 
 void draft_check_levels(const struct draft *draft, const struct topology_spec *(*find)(const void *, const char *),
-                        const void *context)
+                        const char *(*nearest)(const void *, const char *), const void *context)
 {
 	struct arena *arena = draft->decode.problems->arena;
 	struct interner *missing = interner_create();
@@ -250,9 +252,12 @@ void draft_check_levels(const struct draft *draft, const struct topology_spec *(
 		const struct topology_spec *topology = find(context, constraint->effective);
 		if (!topology) {
 			uint32_t known = interner_count(missing);
+			const char *near = nearest(context, constraint->effective);
 			if (interner_id(missing, constraint->effective) == known)
 				problem_add(draft->decode.problems, SEVERITY_WARNING,
-				            arena_printf(arena, "%s.topology", constraint->path), "create the Topology",
+				            arena_printf(arena, "%s.topology", constraint->path),
+				            near ? arena_printf(arena, "did you mean %s?", near)
+				                 : "create the Topology",
 				            "Topology %s does not exist; the group waits until it does",
 				            decode_show(arena, constraint->effective));
 			continue;

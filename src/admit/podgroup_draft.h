@@ -80,9 +80,10 @@ struct draft_constraint draft_read_constraint(const struct draft *draft, const s
                                               const struct val *map);
 void draft_constraints(struct draft *draft); /* the map form, sets; needs draft_link */
 void draft_inherit(struct draft *draft);     /* topologies from ancestors; needs draft_arrange */
-/* Levels against the Topologies that exist. `find` gives NULL for one that does not. */
+/* Levels against the Topologies that exist. `find` gives NULL for one that does not, `nearest` the name that was meant, or NULL. */
 void draft_check_levels(const struct draft *draft,
-                        const struct topology_spec *(*find)(const void *context, const char *), const void *context);
+                        const struct topology_spec *(*find)(const void *context, const char *),
+                        const char *(*nearest)(const void *context, const char *), const void *context);
 
 /* podgroup_tree.c */
 void draft_minimums(struct draft *draft);                               /* needs draft_arrange */

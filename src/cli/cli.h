@@ -147,6 +147,7 @@ struct cli_command {
 	const char *outputs;         /* values of -o, space separated; "" without -o */
 	const char *operand_choices; /* as in cli_option */
 	const char *exits;
+	bool judges;          /* it says what is wrong with the workloads of files */
 	const char *examples; /* lines, each a command that can be run from the source folder */
 	int (*run)(struct cli_args *args);
 };

@@ -33,7 +33,8 @@ int cmd_plan(struct cli_args *args)
 		                                   .settings = &args->settings,
 		                                   .owners = &above,
 		                                   .trials = SNAPSHOT_TRIALS_WHEN_ASKED,
-		                                   .tell_holders = true};
+		                                   .tell_holders = true,
+		                                   .list_missing = true};
 		struct snapshot *snapshot = snapshot_create(&objects, &options);
 		rc = print_plan(args, snapshot);
 		snapshot_destroy(snapshot);

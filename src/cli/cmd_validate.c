@@ -5,6 +5,7 @@
 #include "admit/admit.h"
 #include "admit/keys.h"
 #include "admit/pod_fields.h"
+#include "admit/surroundings.h"
 #include "base/grow.h"
 #include "base/strings.h"
 #include "cluster/workload.h"
@@ -38,22 +39,9 @@ static void add_finding(struct findings *findings, const struct manifest *manife
 	findings->errors += problem->severity == SEVERITY_ERROR;
 }
 
-/* The known kind that is nearest to one that nobody knows; NULL when it is known, or none is near. */
-static const char *nearest_kind(const char *kind)
-{
-	struct nearest_name nearest = {.word = kind};
-	const struct kind_row *row;
-	for (size_t i = 0; (row = kinds_row(i)); i++) {
-		if (strcmp(kind, row->kind) == 0)
-			return NULL;
-		text_consider(&nearest, row->kind);
-	}
-	return nearest.name;
-}
-
 static void tell_nearest(const struct manifest *manifest, struct findings *findings)
 {
-	const char *near = nearest_kind(manifest->kind);
+	const char *near = kinds_nearest(manifest->kind);
 	if (!near)
 		return;
 	struct problems problems = {.arena = findings->arena};
@@ -93,6 +81,7 @@ static void tell_of_workload(void *context, const struct manifest *workload, con
 static void check_all(const struct manifests *manifests, const struct settings *settings, struct findings *findings)
 {
 	struct admit_index *index = admit_index_create(manifests);
+	struct surroundings *around = surroundings_create(manifests);
 	for (size_t i = 0; i < manifests->count; i++) {
 		const struct manifest *manifest = &manifests->items[i];
 		const struct kind_row *row = kinds_find(manifest->api_version, manifest->kind);
@@ -102,6 +91,8 @@ static void check_all(const struct manifests *manifests, const struct settings *
 		if (admit_knows(manifest)) {
 			findings->checked++;
 			admit_object(manifest, index, &problems);
+			if (row->id == KIND_POD)
+				surroundings_judge(around, manifest->object, &problems);
 		} else if (workloads_know(manifest->api_version, manifest->kind)) {
 			findings->checked++; /* with all others, below */
 			keys_judge(manifest->object, "", &problems);
@@ -115,6 +106,7 @@ static void check_all(const struct manifests *manifests, const struct settings *
 		for (size_t p = 0; p < problems.count; p++)
 			add_finding(findings, manifest, &problems.items[p]);
 	}
+	surroundings_destroy(around);
 	admit_index_destroy(index);
 	expand_judge(manifests, settings, findings->arena, tell_of_workload, findings);
 }

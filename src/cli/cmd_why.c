@@ -201,7 +201,8 @@ static int explain(struct cli_args *args, const struct why_subject *subject, con
 	                                   .owners = &above,
 	                                   .settings = &args->settings,
 	                                   .trials = SNAPSHOT_TRIALS_WHEN_ASKED,
-	                                   .tell_holders = true};
+	                                   .tell_holders = true,
+	                                   .list_missing = true};
 	struct snapshot *snapshot = snapshot_create(objects, &options);
 	const struct plan *plan = plan_run(snapshot, args->actions, args->action_count);
 	struct why why;

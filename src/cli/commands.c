@@ -102,6 +102,7 @@ const struct cli_command cli_commands[] = {
                            BIT(CONFIG) | BIT(PROFILE) | BIT(SCHEDULER_NAME) | BIT(BUDGET) | BIT(PLACEMENT) |
                            BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
+		.judges = true,
 		.exits = "0  a plan was made, also when groups stay pending or blocked\n"
 			 "1  a plan was made, but an object was rejected by validation\n"
 			 "2  wrong usage, or files or a cluster that cannot be read (no plan is made)",
@@ -120,6 +121,7 @@ const struct cli_command cli_commands[] = {
                            BIT(STARVATION_AFTER) | BIT(MAP) | BIT(COLOR) | BIT(LOG_LEVEL),
 		.outputs = "table wide json yaml",
 		.operand_choices = "@object",
+		.judges = true,
 		.exits = "0  nothing about it waits\n"
 			 "1  something about it waits or is blocked\n"
 			 "2  wrong usage, no such object, or files or a cluster that cannot be read",

@@ -1,7 +1,9 @@
 /* Owns reading manifests for a command and telling the user everything that is wrong with the files. */
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "admit/keys.h"
 #include "base/clock.h"
+#include "cluster/workload.h"
 #include "sim/expand.h"
 #include "sim/scenario.h"
 
@@ -78,6 +80,32 @@ void cli_let_files_win(struct manifests *objects, size_t live)
 	arena_destroy(arena);
 }
 
+/* What is wrong with the workloads of files, though a cluster would take them. */
+static void tell_of_workload(void *context, const struct manifest *workload, const struct problem *problem,
+                             bool of_group)
+{
+	struct cli_args *args = context;
+	if (of_group || problem->severity == SEVERITY_ERROR)
+		return; /* their groups and pods say so */
+	struct problems one = {.arena = args->arena};
+	problem_add(&one, problem->severity, workload->source, problem->fix, "%s %s: %s%s%s", workload->kind,
+	            workload->name, problem->path, *problem->path ? ": " : "", problem->message);
+	cli_print_problems(&one);
+}
+
+static void judge(struct cli_args *args, const struct manifests *objects)
+{
+	expand_judge(objects, &args->settings, args->arena, tell_of_workload, args);
+	for (size_t i = 0; i < objects->count; i++) {
+		const struct manifest *object = &objects->items[i];
+		struct problems problems = {.arena = args->arena};
+		if (workloads_know(object->api_version, object->kind))
+			keys_judge(object->object, "", &problems);
+		for (size_t p = 0; p < problems.count; p++)
+			tell_of_workload(args, object, &problems.items[p], false);
+	}
+}
+
 /* Workloads stand for the pods they would make. */
 static void expand(struct cli_args *args, struct manifests *objects)
 {
@@ -114,6 +142,8 @@ int cli_load_world(struct cli_args *args, struct manifests *objects)
 		rc = expand_scenario(args, objects);
 	if (rc == CLI_OK && count > 0)
 		cli_let_files_win(objects, count);
+	if (rc == CLI_OK && args->file_count > 0 && args->command->judges)
+		judge(args, objects);
 	if (rc == CLI_OK)
 		expand(args, objects);
 	return rc;

@@ -160,7 +160,8 @@ static void decide(struct question *question)
 	                                   .settings = question->settings,
 	                                   .owners = &question->above,
 	                                   .trials = SNAPSHOT_TRIALS_WHEN_ASKED,
-	                                   .tell_holders = true};
+	                                   .tell_holders = true,
+	                                   .list_missing = true};
 	struct snapshot *snapshot = snapshot_create(&question->all, &options);
 	const struct plan *plan = plan_run(snapshot, actions, action_count);
 	struct node *pods = build_list(question->build);

@@ -1,6 +1,8 @@
 /* Owns looking up rows. There are about a hundred, and names differ in their first letters: they are looked through. */
 #include "kinds/internal.h"
 
+#include "base/strings.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -108,6 +110,18 @@ const struct kind_row *kinds_named(const char *name)
 		    strcmp(row->group, group) == 0)
 			return row;
 	return NULL;
+}
+
+const char *kinds_nearest(const char *kind)
+{
+	struct nearest_name nearest = {.word = kind};
+	const struct kind_row *row;
+	for (size_t i = 0; (row = kinds_row(i)); i++) {
+		if (strcmp(kind, row->kind) == 0)
+			return NULL;
+		text_consider(&nearest, row->kind);
+	}
+	return nearest.name;
 }
 
 bool kinds_is_called(const struct kind_row *row, const char *word)

@@ -163,6 +163,8 @@ const struct kind_row *kinds_find(const char *api_version, const char *kind);
 const struct kind_row *kinds_resource(const char *group, const char *resource);
 /* "podgangs.scheduler.grove.io"; core kinds have no dot. */
 const struct kind_row *kinds_named(const char *name);
+/* The kind that a word was meant to be; NULL when it is one, or none is near. */
+const char *kinds_nearest(const char *kind);
 /* Whether people call the kind so: "lws", "leaderworkerset", "LeaderWorkerSets", "leaderworkersets.leaderworkerset.x-k8s.io". */
 bool kinds_is_called(const struct kind_row *row, const char *word);
 /* The row with that id, which is not KIND_OTHER. */

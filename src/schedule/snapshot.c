@@ -152,11 +152,12 @@ static void report_unused(struct snapshot_build *build, const struct manifests *
 	for (uint32_t i = 0; i < interner_count(kinds); i++) {
 		const char *text = interner_text(kinds, i);
 		const char *kind = arena_strndup(build->arena, text, strcspn(text, " "));
-		const char *ours = admit_api_version(kind, build->arena);
-		build_warn(build, "%zu object%s of kind %s %s no effect on a plan and %s left out%s%s%s%s", counts[i],
-		           counts[i] == 1 ? "" : "s", text, counts[i] == 1 ? "has" : "have",
+		const char *ours = admit_api_version(kind, build->arena), *near = kinds_nearest(kind);
+		build_warn(build, "%zu object%s of kind %s %s no effect on a plan and %s left out%s%s%s%s%s%s%s",
+		           counts[i], counts[i] == 1 ? "" : "s", text, counts[i] == 1 ? "has" : "have",
 		           counts[i] == 1 ? "is" : "are", ours ? "; Platoon reads a " : "", ours ? kind : "",
-		           ours ? " of " : "", ours ? ours : "");
+		           ours ? " of " : "", ours ? ours : "", near ? "; did you mean " : "", near ? near : "",
+		           near ? "?" : "");
 	}
 	interner_destroy(kinds);
 }

@@ -43,9 +43,10 @@ struct snapshot_options {
 	 * say: single pods without a PodGroup are placed by what they say.
 	 * NULL: by what the pods say themselves. May be the list of objects itself. Borrowed during the call. */
 	const struct manifests *owners;
-	bool silent;        /* nobody reads why groups wait, so it is not looked for */
-	int trials;         /* searches per kind of change that would help a group that waits; 0: none is looked for */
-	bool tell_holders;  /* who holds the room that groups wait for; in a snapshot, for people who ask */
+	bool silent;       /* nobody reads why groups wait, so it is not looked for */
+	int trials;        /* searches per kind of change that would help a group that waits; 0: none is looked for */
+	bool tell_holders; /* who holds the room that groups wait for; in a snapshot, for people who ask */
+	bool list_missing; /* pods that wait for a PodGroup that is not there are listed below its name; for people who ask */
 	bool always_search; /* no shortcut past a search, no memory of earlier ones: for comparison in tests */
 	bool remember_all;  /* live state: no proof is asked for again, not only costly ones: for tests */
 };

@@ -111,12 +111,22 @@ static struct gang_level resolve_level(const struct snapshot_build *build, struc
 	const struct topology_spec *spec = &build->snapshot->topologies[topology];
 	int number = topology_level(spec, level);
 	if (number < 0) {
+		const char *near = text_nearest(level, (const char *const *)spec->levels, spec->level_count);
 		block_topology(arena, group, node,
-		               arena_printf(arena, "Topology %s has no level %s (its levels are %s)", spec->name, level,
+		               arena_printf(arena, "Topology %s has no level %s (%s%s%sits levels are %s)", spec->name,
+		                            level, near ? "did you mean " : "", near ? near : "", near ? "? " : "",
 		                            list_levels(arena, spec)));
 		return GANG_NO_LEVEL;
 	}
 	return (struct gang_level){.topology = topology, .level = number};
+}
+
+static const char *meant_topology(const struct snapshot_build *build, struct arena *arena, const char *name)
+{
+	struct nearest_name nearest = {.word = name};
+	for (size_t i = 0; i < build->snapshot->topology_count; i++)
+		text_consider(&nearest, build->snapshot->topologies[i].name);
+	return nearest.name ? arena_printf(arena, "; did you mean %s?", nearest.name) : "";
 }
 
 static void resolve_constraint(const struct snapshot_build *build, struct arena *arena, struct cycle_group *group,
@@ -129,7 +139,8 @@ static void resolve_constraint(const struct snapshot_build *build, struct arena 
 	int topology = cluster_find_topology(build->snapshot->cycle.cluster, constraint->topology);
 	if (topology < 0) {
 		block_topology(arena, group, node,
-		               arena_printf(arena, "Topology %s does not exist", constraint->topology));
+		               arena_printf(arena, "Topology %s does not exist%s", constraint->topology,
+		                            meant_topology(build, arena, constraint->topology)));
 		return;
 	}
 	out->required = resolve_level(build, arena, group, node, topology, constraint->required);
@@ -384,18 +395,68 @@ static void add_implicit(struct snapshot_build *build, struct snapshot_pod *pod)
 	pod->leaf = 0;
 }
 
+/* Pods that wait for a PodGroup that nobody has made: they are listed below its name, so that nothing that waits is left out. */
+static bool may_lack_group(const struct snapshot_build *build, const struct snapshot_pod *pod)
+{
+	return build->options->list_missing && pod->spec->group && !pod->gone && !pod->bound_to &&
+	       build_pod_is_ours(build, pod->spec);
+}
+
+static size_t count_missing(struct snapshot_build *build)
+{
+	const struct build_slice *slice = &build->kinds[KIND_POD_GROUP];
+	struct interner *names = interner_create();
+	for (size_t i = 0; i < slice->count; i++)
+		interner_id(names, build_key(build, slice->items[i]->namespace_, slice->items[i]->name));
+	size_t given = interner_count(names);
+	for (size_t i = 0; i < build->snapshot->pod_count; i++) {
+		const struct snapshot_pod *pod = &build->snapshot->pods[i];
+		if (may_lack_group(build, pod))
+			interner_id(names, build_key(build, pod->namespace_, pod->spec->group));
+	}
+	size_t missing = interner_count(names) - given;
+	interner_destroy(names);
+	return missing;
+}
+
+static void add_missing(struct snapshot_build *build, const struct snapshot_pod *pod)
+{
+	struct snapshot *snapshot = build->snapshot;
+	const char *key = build_key(build, pod->namespace_, pod->spec->group), *ungrouped = pod->spec->ungrouped;
+	if (!build_new_name(snapshot->group_names, key))
+		return;
+	size_t index = snapshot->cycle.group_count++;
+	struct cycle_group *into = &snapshot->cycle.groups[index];
+	build_read_implicit(build, pod, NULL, index, build->arena);
+	snapshot->groups[index].implicit = into->implicit = false;
+	snapshot->groups[index].name = pod->spec->group;
+	into->blocked = true;
+	into->reasons = (struct reasons){0};
+	reason_add(&into->reasons, build->arena,
+	           (struct reason){.code = ungrouped ? REASON_NOT_GROUPED : REASON_MISSING_OBJECT,
+	                           .message = ungrouped
+	                                              ? ungrouped
+	                                              : arena_printf(build->arena,
+	                                                             "PodGroup %s does not exist; create it, or remove "
+	                                                             "the annotation pod-group-name",
+	                                                             pod->spec->group)});
+}
+
 void build_groups(struct snapshot_build *build)
 {
 	struct snapshot *snapshot = build->snapshot;
 	const struct build_slice *slice = &build->kinds[KIND_POD_GROUP];
-	size_t implicit = 0;
+	size_t most = slice->count + count_missing(build);
 	for (size_t i = 0; i < snapshot->pod_count; i++)
-		implicit += build_needs_implicit(build, &snapshot->pods[i]);
-	snapshot->groups = arena_array(build->arena, struct snapshot_group, slice->count + implicit);
-	snapshot->cycle.groups = arena_array(build->arena, struct cycle_group, slice->count + implicit);
+		most += build_needs_implicit(build, &snapshot->pods[i]);
+	snapshot->groups = arena_array(build->arena, struct snapshot_group, most);
+	snapshot->cycle.groups = arena_array(build->arena, struct cycle_group, most);
 	snapshot->group_names = interner_create();
 	for (size_t i = 0; i < slice->count; i++)
 		add_podgroup(build, slice->items[i], slice->order[i]);
+	for (size_t i = 0; i < snapshot->pod_count; i++)
+		if (may_lack_group(build, &snapshot->pods[i]))
+			add_missing(build, &snapshot->pods[i]);
 	for (size_t i = 0; i < snapshot->pod_count; i++)
 		if (build_needs_implicit(build, &snapshot->pods[i]))
 			add_implicit(build, &snapshot->pods[i]);

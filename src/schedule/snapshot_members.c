@@ -33,6 +33,8 @@ static void join(struct snapshot_build *build, struct snapshot_pod *pod, struct 
 		told->first = told->count++ ? told->first : pod;
 		return;
 	}
+	if (pod->bound_to && !snapshot->groups[group].source)
+		return; /* its group is gone: it only uses room */
 	pod->group = (int)group;
 	pod->leaf = build_leaf(&snapshot->groups[group], pod);
 }

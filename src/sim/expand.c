@@ -8,6 +8,7 @@
 #include "kinds/names.h"
 
 #include "admit/admit.h"
+#include "admit/surroundings.h"
 #include "base/strings.h"
 #include "group/group.h"
 #include "grouping/grouping.h"
@@ -324,6 +325,7 @@ struct judge {
 	const bool *chosen;
 	const struct settings *settings;
 	struct simulation *simulation;
+	struct surroundings *around;
 	struct arena *arena;
 	struct interner *told, *seen; /* problems, and workloads whose whole group was looked at */
 	expand_tell *tell;
@@ -388,11 +390,27 @@ static const struct manifest *find_maker(const struct judge *judge, const struct
 	return found;
 }
 
+/* Mistakes that all pods of a workload have are one mistake of it. */
+static void judge_surroundings(const struct judge *judge, const struct store_object *pod, struct arena *scratch)
+{
+	struct problems problems = {.arena = scratch};
+	surroundings_judge(judge->around, pod->root, &problems);
+	const struct manifest *workload = problems.count ? find_maker(judge, pod) : NULL;
+	for (size_t i = 0; workload && i < problems.count; i++) {
+		struct problem problem = problems.items[i];
+		problem.path = arena_printf(judge->arena, "its pods: %s", problem.path);
+		problem.message = arena_strdup(judge->arena, problem.message);
+		problem.fix = arena_strdup(judge->arena, problem.fix);
+		tell(judge, workload, &problem);
+	}
+}
+
 static void judge_pod(const struct judge *judge, const struct store_object *pod, struct arena *scratch)
 {
 	struct group_result result;
 	if (!settings_owns_pod(judge->settings, pod->root))
 		return;
+	judge_surroundings(judge, pod, scratch);
 	grouping_look(judge->simulation->store, judge->settings, pod->root, false, scratch, &result);
 	const char *api_version, *name;
 	bool named = group_names_neighbour(pod->root, &api_version, &name);
@@ -494,6 +512,7 @@ void expand_judge(const struct manifests *objects, const struct settings *settin
 	                      .chosen = chosen,
 	                      .settings = settings,
 	                      .simulation = open_simulation(objects, chosen, SIMULATION_START, settings, &refused),
+	                      .around = surroundings_create(objects),
 	                      .arena = arena,
 	                      .told = interner_create(),
 	                      .seen = interner_create(),
@@ -503,6 +522,7 @@ void expand_judge(const struct manifests *objects, const struct settings *settin
 	tell_refused(&judge, &refused);
 	judge_pods(&judge);
 	judge_groups(&judge);
+	surroundings_destroy(judge.around);
 	interner_destroy(judge.told);
 	interner_destroy(judge.seen);
 	simulation_destroy(judge.simulation);

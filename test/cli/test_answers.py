@@ -89,4 +89,104 @@ def a_service_is_judged_by_what_comes_of_it():
     expect(0, "validate", "-f", "examples/pd-serving.yaml", out="2 objects checked, 0 errors, 0 warnings")
 
 
+CLUSTER = NODE % ("n1", "r1", "n1", 8) + """apiVersion: kai.scheduler/v1alpha1
+kind: Topology
+metadata: {name: cluster}
+spec: {levels: [{nodeLabel: example.com/rack}, {nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: default-queue}
+spec: {resources: {gpu: {quota: -1, limit: -1}, cpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}}}
+---
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: research}
+spec: {resources: {gpu: {quota: -1, limit: -1}, cpu: {quota: -1, limit: -1}, memory: {quota: -1, limit: -1}}}
+---
+"""
+JOB = """apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: default, labels: {%s}, annotations: {%s}}
+spec:
+  parallelism: 2
+  completions: 2
+  template:
+    spec:
+      schedulerName: platoon
+      restartPolicy: Never
+      %s
+      containers: [{name: main, image: x, resources: {limits: {%s: 1}}}]
+---
+"""
+GPU, PLACE = "nvidia.com/gpu", "kai.scheduler/topology: %s, kai.scheduler/topology-required-placement: %s"
+
+
+def told(text):
+    """What validate says, and what plan says, of these objects beside a small cluster."""
+    file = scratch("told.yaml", CLUSTER + text)
+    got, validated, _ = run("validate", "-f", file)
+    assert got == 1, validated
+    _, out, err = run("plan", "-f", file)
+    return validated, out + err
+
+
+@test
+def mistakes_of_workloads_name_the_word_that_was_meant():
+    """Labels, annotations, and what they name: told before it is submitted, by both commands."""
+    for labels, annotations, spec, wanted, planned in (
+            ("kai.scheduler/queue: reserch", "", "", "did you mean research?", "queue reserch does not exist; did you mean research?"),
+            ("", PLACE % ("clustr", "example.com/rack"), "", "did you mean cluster?", "Topology clustr does not exist; did you mean cluster?"),
+            ("", PLACE % ("cluster", "example.com/rak"), "", "did you mean example.com/rack?", "did you mean example.com/rack?"),
+            ("", "kai.scheduler/batch-min-members: '2'", "", "write kai.scheduler/batch-min-member", "write kai.scheduler/batch-min-member"),
+            ("", "kai.scheduler/topology-required-placement: example.com/rack", "", "the level is ignored", "the level is ignored"),
+            ("", "kai.scheduler/batch-min-member: five", "", '"five" is not a number', '"five" is not a number'),
+            ("", "", "priorityClassName: trian", 'no PriorityClass "trian"', 'no PriorityClass "trian"'),
+            ("", "", "nodeSelector: {example.com/rak: r1}", "no node has the label example.com/rak (did you mean example.com/rack?)",
+             "did you mean example.com/rack?"),
+            ("", "", "nodeSelector: {example.com/rack: r2}", "no node has example.com/rack=r2 (did you mean r1?)", "no node has")):
+        validated, plan = told(JOB % (labels, annotations, spec, GPU))
+        assert wanted in validated and planned in plan, (wanted, validated, planned, plan)
+    validated, plan = told(JOB % ("", "", "", "amd.com/gpu"))
+    assert "Job default/train: its pods: spec.containers: no node has amd.com/gpu (did you mean nvidia.com/gpu?)" in validated, validated
+    validated, plan = told("apiVersion: batch/v1\nkind: Jobb\nmetadata: {name: x}\n")
+    assert "write Job if that is meant" in validated and "did you mean Job?" in plan, (validated, plan)
+
+
+@test
+def pods_are_judged_by_what_was_given_with_them():
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, annotations: {%s}}\nspec: {schedulerName: platoon, %s}\n---\n"
+    main = "containers: [{name: m, image: x, resources: {requests: {%s}}}]"
+    claim = "volumes: [{name: d, persistentVolumeClaim: {claimName: data}}], "
+    data = ("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: %s, namespace: default}\nspec: {accessModes: [ReadWriteOnce], "
+            "resources: {requests: {storage: 1Gi}}}\n---\n")
+    for objects, wanted in (
+            (pod % ("", main % "memory: 5Ti"), "no node has 5Ti of memory: the largest has 256Gi"),
+            (pod % ("", main % "nvidia.com/gpus: 1"), "no node has nvidia.com/gpus (did you mean nvidia.com/gpu?)"),
+            (pod % ("", claim + main % ""), 'PersistentVolumeClaim "data" does not exist'),
+            (data % "dta" + pod % ("", claim + main % ""), "did you mean dta?"),
+            (pod % ("pod-group-name: nowhere", main % ""), 'PodGroup "nowhere" does not exist')):
+        validated, _ = told(objects)
+        assert wanted in validated, (wanted, validated)
+    good = CLUSTER + data % "data" + pod % ("", claim + main % "cpu: 1")
+    expect(0, "validate", "-f", scratch("good.yaml", good), out="0 errors, 0 warnings")
+    # Alone, without a cluster around it, nothing is missing.
+    expect(0, "validate", "-f", scratch("alone.yaml", pod % ("pod-group-name: nowhere", "nodeSelector: {a: b}, " + main % "memory: 5Ti")))
+
+
+@test
+def pods_without_their_group_are_not_left_out():
+    """What waits is listed, and says why: the group was refused, or nobody has made it."""
+    file = scratch("level.yaml", CLUSTER + JOB % ("", PLACE % ("cluster", "example.com/rak"), "", GPU))
+    listed = json.loads(expect(1, "why", "-f", file, "-o", "json"))
+    assert len(listed) == 1 and listed[0]["state"] == "Blocked" and "example.com/rak" in listed[0]["reason"], listed
+    pods = "".join("apiVersion: v1\nkind: Pod\nmetadata: {name: p%d, annotations: {pod-group-name: gone}}\nspec: {schedulerName: "
+                   "platoon, containers: [{name: m, image: x}]%s}\n---\n" % (i, node) for i, node in enumerate(("", "", ", nodeName: n1")))
+    file = scratch("gone.yaml", CLUSTER + pods)
+    plan = json.loads(expect(0, "plan", "-f", file, "-o", "json"))
+    assert [(group["name"], group["state"], group["placed"]) for group in plan["groups"]] == [("gone", "Blocked", 0)], plan["groups"]
+    assert plan["groups"][0]["reasons"][0]["code"] == "MissingObject" and not plan["evictions"], plan
+    expect(1, "why", "pod/p0", "-f", file, out="PodGroup gone does not exist")
+
+
 run_tests(sys.argv[3:])

@@ -223,10 +223,14 @@ bool cycle_lacks_queue(struct cycle *cycle, struct cycle_group *group)
 {
 	if (group->blocked || group->queue >= 0)
 		return false;
+	struct nearest_name nearest = {.word = group->queue_name ? group->queue_name : ""};
+	for (size_t q = 0; q < cycle->queue_count; q++)
+		text_consider(&nearest, cycle->queues[q].name);
 	reason_add(&group->reasons, cycle->arena,
 	           (struct reason){.code = REASON_QUEUE_UNKNOWN,
-	                           .message = arena_printf(cycle->arena, "queue %s does not exist",
-	                                                   group->queue_name ? group->queue_name : "")});
+	                           .message = arena_printf(cycle->arena, "queue %s does not exist%s%s%s", nearest.word,
+	                                                   nearest.name ? "; did you mean " : "",
+	                                                   nearest.name ? nearest.name : "", nearest.name ? "?" : "")});
 	return true;
 }
 
