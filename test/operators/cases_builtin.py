@@ -76,6 +76,30 @@ def job_suspended_and_resumed(world):
 
 
 @test()
+def job_scales(world):
+    """Its parallelism is changed while it runs: the new pods join the gang in its rack, those that go take nothing along."""
+    world.apply(job("train", 2, annotations={**minimum(2), **required(RACK)}, completionMode="NonIndexed", completions=None))
+    world.wait_running("train-", 2)
+    rack = world.racks("train-")
+    for count in (4, 3):
+        world.plane.kubectl("patch", "job", "train", "-p", '{"spec":{"parallelism":%d}}' % count)
+        world.wait_running("train-", count)
+        assert world.racks("train-") == rack
+
+
+@test()
+def stateful_set_failed_pod_is_replaced_in_its_rack(world):
+    world.apply(stateful_set("db", 3, annotations=required(RACK)))
+    world.wait_running("db-", 3)
+    rack, uid = world.racks("db-"), [pod["metadata"]["uid"] for pod in world.pods("db-") if pod["metadata"]["name"] == "db-1"]
+    world.end("db-1", 1)
+    world.wait("it is made anew", lambda: [pod["metadata"]["uid"] for pod in world.pods("db-")
+                                           if pod["metadata"]["name"] == "db-1"] not in ([], uid) or "not yet")
+    world.wait_running("db-", 3)
+    assert world.racks("db-") == rack
+
+
+@test()
 def stateful_set_scales(world):
     world.apply(stateful_set("db", 2, annotations=required(ZONE)))
     world.wait_running("db-", 2)
@@ -100,6 +124,37 @@ def deployment_pods_stand_alone(world):
     world.wait_running("web-", 3)
     world.plane.kubectl("set", "image", "deployment/web", "main=model:2")
     world.wait_image("web-", "model:2", 3)
+    for replicas in (5, 2):
+        world.plane.kubectl("scale", "deployment", "web", f"--replicas={replicas}")
+        world.wait_running("web-", replicas)
+
+
+@test()
+def replicas_are_spread_over_zones(world):
+    """Pods without GPUs of a ReplicationController and of a Service, which say nothing of zones. Those with GPUs are packed."""
+    def zones(prefix):
+        counts = {}
+        for pod in world.pods(prefix):
+            zone = "z1" if world.rack_of(pod) in ("r1", "r2") else "z2"
+            counts[zone] = counts.get(zone, 0) + 1
+        return counts
+    plain = template(0, labels={"name": "web"})
+    world.apply({"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "web"}, "spec": {
+        "replicas": 6, "selector": {"name": "web"}, "template": plain}})
+    world.wait_running("web-", 6)
+    assert zones("web-") == {"z1": 3, "z2": 3}, zones("web-")
+    world.apply({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "api"}, "spec": {
+        "selector": {"tier": "api"}, "ports": [{"port": 80}]}})
+    world.apply(*[{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"api-{index}", "labels": {
+        "tier": "api", "name": f"api-{index}"}}, "spec": template(0)["spec"]} for index in range(6)])
+    world.wait_running("api-", 6)
+    assert zones("api-") == {"z1": 3, "z2": 3}, zones("api-")
+    world.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "model"}, "spec": {
+        "replicas": 4, "selector": {"matchLabels": {"app": "model"}}, "template": template(2, labels={"app": "model"})}})
+    world.wait_running("model-", 4)
+    assert len({pod["spec"]["nodeName"] for pod in world.pods("model-")}) == 1
+    world.plane.kubectl("delete", "service", "api")
+    world.plane.kubectl("delete", "pods", "-l", "tier=api", "--wait=false")
 
 
 def check_segments(world, prefix, label, size):

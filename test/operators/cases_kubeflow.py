@@ -76,6 +76,23 @@ def mpi_job_launcher_and_workers_in_one_rack(world):
     assert world.racks("ring-") == {"r3"}
 
 
+def set_workers(world, kind, name, specs, count):
+    world.plane.kubectl("patch", kind, name, "--type=json", "-p", json.dumps(
+        [{"op": "replace", "path": f"/spec/{specs}/Worker/replicas", "value": count}]))
+
+
+@test("training-operator")
+def pytorch_job_scales(world):
+    """More workers join in the rack of the gang."""
+    world.apply(pytorch_job("learn", 1, required(RACK)))
+    world.wait_running("learn-", 2)
+    rack = world.racks("learn-")
+    for workers in (3, 2):
+        set_workers(world, "pytorchjobs", "learn", "pytorchReplicaSpecs", workers)
+        world.wait_running("learn-", workers + 1)
+        assert world.racks("learn-") == rack
+
+
 @test("mpi-operator")
 def mpi_worker_is_replaced_in_its_rack(world):
     world.apply(mpi_job("ring", 3, required(RACK)))

@@ -2,6 +2,7 @@
 import cells
 from cases_builtin import job, job_status, minimum
 from cases_jobset import jobset, replicated
+from cases_kubeflow import pytorch_job
 from cases_lws import GROUP_INDEX, lws, racks_of_replicas
 from world import RACK, SOON, required, test
 
@@ -101,6 +102,32 @@ def node_dies_and_a_job_set_restarts_whole(world):
     world.die(lost["spec"]["nodeName"])
     world.give_up(lost["spec"]["nodeName"])
     assert wait_elsewhere(world, "train-", 4, lost) != rack
+
+
+@test("training-operator")
+def node_dies_and_a_training_job_moves_whole(world):
+    """Of a master and a worker the node of one dies, in a rack that is full but for them."""
+    fill_all_but_two(world)
+    doc = pytorch_job("learn", 1, required(RACK))
+    for replicas in doc["spec"]["pytorchReplicaSpecs"].values():
+        replicas["template"]["spec"]["tolerations"] = SOON
+    world.apply(doc)
+    world.wait_running("learn-", 2)
+    rack = world.racks("learn-")
+    lost = [pod for pod in world.pods("learn-") if pod["metadata"]["name"] == "learn-worker-0"][0]
+    world.die(lost["spec"]["nodeName"])
+    world.give_up(lost["spec"]["nodeName"])
+
+    def moved():
+        check_books(world)
+        pods = [pod for pod in world.pods("learn-") if pod["status"].get("phase") == "Running"]
+        racks = {world.rack_of(pod) for pod in pods}
+        uids = [pod["metadata"]["uid"] for pod in pods]
+        return (len(pods) == 2 and len(racks) == 1 and racks != rack and lost["metadata"]["uid"] not in uids
+                or f"{len(pods)} run, in {racks}")
+    world.wait("both run in another rack", moved)
+    status = world.get("pytorchjobs")[0]["status"]
+    assert not [item for item in status["conditions"] if item["type"] == "Failed" and item["status"] == "True"], status
 
 
 def lose_a_place(world, annotations):

@@ -21,6 +21,17 @@ def ray_cluster_in_one_rack_scales(world):
 
 
 @test("kuberay")
+def ray_cluster_suspended_and_resumed(world):
+    doc = ray_cluster("ray", 2, 2, annotations=required(RACK))
+    doc["spec"]["suspend"] = True
+    world.apply(doc)
+    for suspend, count in ((False, 3), (True, 0), (False, 3)):
+        world.plane.kubectl("patch", "rayclusters", "ray", "--type=merge", "-p", '{"spec":{"suspend":%s}}' % str(suspend).lower())
+        world.wait_running("ray-", count)
+        assert len(world.racks("ray-")) <= 1
+
+
+@test("kuberay")
 def ray_worker_is_replaced(world):
     world.apply(ray_cluster("ray", 3, 3, annotations=required(RACK)))
     world.wait_running("ray-", 4)

@@ -13,7 +13,7 @@ from cases_jobset import jobset, replicated
 from cases_kubeflow import mpi_job
 from cases_lws import GROUP_INDEX, lws
 from cases_ray import ray_cluster
-from world import RACK, required, test
+from world import RACK, required, template, test
 
 
 def is_named(prefix):
@@ -51,6 +51,14 @@ def make_lws(startup):
         return ([lws(name, replicas, size, annotations=required(RACK), startup=startup, gpus=gpus)],
                 [Unit(cell, f"{name}-{index}", size, gpus, belongs=replica(index)) for index in range(replicas)])
     return make
+
+
+def make_lws_with_leader(rng, cell, name):
+    """A leader without GPUs, and workers that are made when it is ready."""
+    size, gpus = rng.randint(2, 5), rng.choice((4, 8))
+    doc = lws(name, 1, size, annotations=required(RACK), startup="LeaderReady", gpus=gpus)
+    doc["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = template(0)
+    return [doc], [Unit(cell, name, size - 1, gpus, idle=1)]
 
 
 def make_jobset(rng, cell, name):
@@ -138,6 +146,7 @@ stranding("stateful_set_parallel", make_stateful_set("Parallel"))
 stranding("stateful_set_ordered", make_stateful_set("OrderedReady"))
 stranding("lws_leader_created", make_lws("LeaderCreated"), "lws")
 stranding("lws_leader_ready", make_lws("LeaderReady"), "lws")
+stranding("lws_leader_unlike", make_lws_with_leader, "lws")
 stranding("jobset", make_jobset, "jobset")
 stranding("ray_cluster", make_ray_cluster, "kuberay")
 stranding("mpi_job", make_mpi_job, "mpi-operator")

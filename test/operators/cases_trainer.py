@@ -19,6 +19,18 @@ def train_job(name, nodes, annotations):
 
 
 @test("jobset", "trainer")
+def train_job_suspended_and_resumed(world):
+    doc = train_job("learn", 2, required(RACK))
+    doc["spec"]["suspend"] = True
+    world.apply(runtime("plain"))
+    world.apply(doc)
+    for suspend, count in ((False, 2), (True, 0), (False, 2)):
+        world.plane.kubectl("patch", "trainjobs", "learn", "--type=merge", "-p", '{"spec":{"suspend":%s}}' % str(suspend).lower())
+        world.wait_running("learn-", count)
+        assert len(world.racks("learn-")) <= 1
+
+
+@test("jobset", "trainer")
 def train_job_lends_its_annotations(world):
     """Filled so that four nodes are free in no rack but the last: a level on the TrainJob holds for its pods."""
     world.fill("r1-n0", "r2-n0", "r3-n0")

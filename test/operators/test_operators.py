@@ -17,6 +17,7 @@ import cases_kubeflow  # noqa: E402,F401  pylint: disable=unused-import
 import cases_trainer  # noqa: E402,F401  pylint: disable=unused-import
 import cases_ray  # noqa: E402,F401  pylint: disable=unused-import
 import cases_jobset  # noqa: E402,F401  pylint: disable=unused-import
+import cases_preemption  # noqa: E402,F401  pylint: disable=unused-import
 import cases_evictions  # noqa: E402,F401  pylint: disable=unused-import
 import cases_nodes  # noqa: E402,F401  pylint: disable=unused-import
 import cases_stranding  # noqa: E402,F401  pylint: disable=unused-import

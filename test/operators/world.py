@@ -18,7 +18,7 @@ ZONE, RACK, HOST = "topology.kubernetes.io/zone", "example.com/rack", "kubernete
 NODES = [(f"r{rack}-n{node}", f"z{(rack + 1) // 2}", f"r{rack}") for rack in range(1, 5) for node in range(4)]
 # What its tests create, in the order in which it is deleted.
 WORKLOADS = ["trainjobs.trainer.kubeflow.org", "pytorchjobs.kubeflow.org", "mpijobs.kubeflow.org", "rayclusters.ray.io", "jobsets.jobset.x-k8s.io",
-             "leaderworkersets.leaderworkerset.x-k8s.io", "jobs.batch", "statefulsets.apps", "deployments.apps"]
+             "leaderworkersets.leaderworkerset.x-k8s.io", "jobs.batch", "statefulsets.apps", "deployments.apps", "replicationcontrollers"]
 
 
 class World:
