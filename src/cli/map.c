@@ -328,6 +328,13 @@ static size_t lines_of(const struct map *map, int deepest)
 	return lines + (size_t)nodes / (width > one ? width / one : 1) + 1;
 }
 
+/* GPUs of claims have no name of a resource that people know. */
+static const char *name_cell(const struct map *map)
+{
+	const char *name = cluster_resource_name(map->cluster, map->resource);
+	return strcmp(name, CYCLE_CLAIMED_GPUS) == 0 ? "GPU" : name;
+}
+
 static void add_legend(const struct map *map)
 {
 	const struct draw_style *style = map->options->style;
@@ -348,13 +355,11 @@ static void add_legend(const struct map *map)
 	if (map->named > shown)
 		draw_add(map->drawing, COLOUR_NONE, "and %zu more; ", map->named - shown);
 	if (map->bars)
-		draw_add(map->drawing, COLOUR_NONE, "a bar is all %s of a domain",
-		         cluster_resource_name(map->cluster, map->resource));
+		draw_add(map->drawing, COLOUR_NONE, "a bar is all %s of a domain", name_cell(map));
 	else if (map->cores)
 		draw_add(map->drawing, COLOUR_NONE, "a cell is an eighth of the %s of a node", "cpu");
 	else
-		draw_add(map->drawing, COLOUR_NONE, "a cell is one %s",
-		         cluster_resource_name(map->cluster, map->resource));
+		draw_add(map->drawing, COLOUR_NONE, "a cell is one %s", name_cell(map));
 	if (!map->options->running_only && map->named > 0)
 		draw_add(map->drawing, COLOUR_NONE, "%s", "; capitals: placed by this plan");
 	draw_add(map->drawing, COLOUR_NONE, "; %s free%s; x not usable", style->unicode ? "·" : ".",

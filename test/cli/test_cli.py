@@ -445,6 +445,16 @@ def many_evictions_are_one_line():
 
 
 @test
+def gpus_of_claims_are_cells_of_the_map():
+    pool = {"driver": "gpu.example.com", "nodeName": "n1", "pool": {"name": "n1", "generation": 1, "resourceSliceCount": 1}}
+    docs = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}},
+            {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu.example.com"}, "spec": {}},
+            {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "n1"},
+             "spec": {**pool, "devices": [{"name": "gpu-0"}, {"name": "gpu-1"}]}}]
+    expect(0, "top", "--once", "-f", "-", text="\n---\n".join(map(json.dumps, docs)), out=["..", "a cell is one GPU; . free"])
+
+
+@test
 def golden_tables():
     for code, folder, name, output in [(0, "examples", "first-gang", "table"), (0, "examples", "nested-levels", "table"),
                                        (0, "examples", "nested-levels", "wide"), (0, "examples", "elastic", "table"),
