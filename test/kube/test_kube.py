@@ -14,6 +14,7 @@ from installed import ACCOUNT
 import cases_rights  # noqa: F401  pylint: disable=unused-import
 import cases_install  # noqa: F401  pylint: disable=unused-import
 import cases_definitions  # noqa: F401  pylint: disable=unused-import
+import cases_devices  # noqa: F401  pylint: disable=unused-import
 import cases_webhooks  # noqa: F401  pylint: disable=unused-import
 import cases_encodings  # noqa: F401  pylint: disable=unused-import
 import cases_expressions  # noqa: F401  pylint: disable=unused-import
