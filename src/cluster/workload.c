@@ -212,10 +212,12 @@ static void keep_large(struct workloads *workloads, const struct reconcile *turn
 static struct pod_look look_at(const struct store_object *pod, const char *owner)
 {
 	const struct val *controller = metadata_controller(pod->root);
+	enum pod_state state = pod_state(pod);
 	return (struct pod_look){
-		.state = pod_state(pod),
+		.state = state,
 		.ready = pod_ready(pod),
 		.leaving = metadata_is_leaving(pod->root),
+		.restarts = state == POD_RUNNING ? pod_restarts(pod) : 0,
 		.foreign = !controller || strcmp(val_str(val_get(controller, "uid"), ""), owner) != 0,
 	};
 }
@@ -234,7 +236,7 @@ static void list_pods(struct workload *workload, const struct large *before)
 		       strcmp(before->pods.items[old]->name, pod->name) < 0)
 			old++;
 		struct pod_look look = old < old_count && before->pods.items[old] == pod
-		                               ? before->looks[old]
+		                               ? before->looks[old++]
 		                               : look_at(pod, workload->object->uid);
 		if (look.foreign) {
 			store_object_release(pod);

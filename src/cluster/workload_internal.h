@@ -28,6 +28,7 @@ enum pod_state { POD_WAITING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED };
 struct pod_look {
 	enum pod_state state;
 	bool ready, leaving, foreign; /* foreign: somebody else controls it */
+	int64_t restarts;             /* of its containers, while it runs */
 };
 
 /* One object in work. Everything lives until the end of the turn. */

@@ -200,7 +200,7 @@ static void count_pod(struct job *job, struct store_object *pod, const struct po
 	}
 	job->active++;
 	job->ready += look->ready;
-	job->restarts += look->state == POD_RUNNING ? pod_restarts(pod) : 0;
+	job->restarts += look->restarts;
 	if (job->indexed && index >= 0)
 		job->taken[index] = true;
 	job->beyond += job->indexed && index < 0;

@@ -7,9 +7,8 @@
 
 struct dependent {
 	struct bucket *bucket;
-	struct store_object *object;   /* as it is in the index of the bucket, borrowed from there */
+	struct store_object *object;   /* as it is in the index of the bucket, borrowed from there; NULL: it is gone */
 	const char *namespace_, *name; /* behind the struct */
-	size_t place;                  /* in the list of its owner */
 	UT_hash_handle hh;
 	char key[]; /* the address of the bucket, the namespace and the name */
 };
@@ -17,11 +16,10 @@ struct dependent {
 struct owner {
 	char *uid;
 	struct dependent *dependents;
-	/* The first `sorted` are in order, behind them are those that came since, NULL is who went: owners of many are asked for
+	/* The first `sorted` are in order, behind them are those that came since, and some are gone: owners of many are asked for
 	 * all of them again and again while few come and go. */
 	VEC(struct dependent *) list;
-	size_t sorted;
-	bool gaps;
+	size_t sorted, gone;
 	UT_hash_handle hh;
 };
 
@@ -63,16 +61,35 @@ static void link_to(struct store *store, const char *uid, struct store_object *o
 	}
 	dependent->object = object;
 	HASH_ADD_KEYPTR(hh, owner->dependents, dependent->key, key_length(dependent), dependent);
-	dependent->place = owner->list.count;
 	vec_push(&owner->list, dependent);
 }
 
 static void free_owner(struct store *store, struct owner *owner)
 {
+	for (size_t i = 0; i < owner->list.count; i++)
+		free(owner->list.items[i]);
 	HASH_DEL(store->owners, owner);
 	vec_free(&owner->list);
 	free(owner->uid);
 	free(owner);
+}
+
+/* Frees those that are gone. */
+static void close_gaps(struct owner *owner)
+{
+	size_t kept = 0, sorted = 0;
+	for (size_t i = 0; i < owner->list.count; i++) {
+		struct dependent *dependent = owner->list.items[i];
+		if (!dependent->object) {
+			free(dependent);
+			continue;
+		}
+		sorted += i < owner->sorted;
+		owner->list.items[kept++] = dependent;
+	}
+	owner->list.count = kept;
+	owner->sorted = sorted;
+	owner->gone = 0;
 }
 
 static void unlink_from(struct store *store, const char *uid, struct store_object *object)
@@ -86,9 +103,9 @@ static void unlink_from(struct store *store, const char *uid, struct store_objec
 	free(key);
 	if (found) {
 		HASH_DEL(owner->dependents, found);
-		owner->list.items[found->place] = NULL;
-		owner->gaps = true;
-		free(found);
+		found->object = NULL;
+		if (++owner->gone > owner->list.count / 2) /* not everybody is ever asked for */
+			close_gaps(owner);
 	}
 	if (!owner->dependents)
 		free_owner(store, owner);
@@ -122,46 +139,44 @@ static int by_type_and_name(const void *left, const void *right)
 	return order ? order : index_compare(a->namespace_, a->name, b->namespace_, b->name);
 }
 
-static void close_gaps(struct owner *owner)
+/* How many of the first `count` stand before the one that came. */
+static size_t place_of(struct dependent *const *items, size_t count, struct dependent *const *came)
 {
-	size_t kept = 0, sorted = 0;
-	for (size_t i = 0; i < owner->list.count; i++) {
-		if (!owner->list.items[i])
-			continue;
-		sorted += i < owner->sorted;
-		owner->list.items[kept++] = owner->list.items[i];
+	size_t from = 0;
+	while (from < count) {
+		size_t middle = from + (count - from) / 2;
+		if (by_type_and_name((const void *)&items[middle], (const void *)came) < 0)
+			from = middle + 1;
+		else
+			count = middle;
 	}
-	owner->list.count = kept;
-	owner->sorted = sorted;
-	owner->gaps = false;
+	return from;
 }
 
-/* Those that came, in order among themselves, go to their places from the back. */
+/* Those that came, in order among themselves, go to their places from the back; what is between two places moves as a whole. */
 static void merge(struct owner *owner)
 {
 	struct dependent **items = owner->list.items;
-	size_t old = owner->sorted, came = owner->list.count - old, at = owner->list.count;
+	size_t old = owner->sorted, came = owner->list.count - old;
 	struct dependent **fresh = base_calloc(came, sizeof(struct dependent *));
 	memcpy((void *)fresh, (void *)(items + old), came * sizeof(*fresh));
 	qsort((void *)fresh, came, sizeof(*fresh), by_type_and_name);
-	while (came > 0)
-		if (old > 0 && by_type_and_name((void *)&items[old - 1], (void *)&fresh[came - 1]) > 0)
-			items[--at] = items[--old];
-		else
-			items[--at] = fresh[--came];
+	for (; came > 0; came--) {
+		size_t place = place_of(items, old, &fresh[came - 1]);
+		memmove((void *)(items + place + came), (void *)(items + place), (old - place) * sizeof(*items));
+		items[place + came - 1] = fresh[came - 1];
+		old = place;
+	}
 	free((void *)fresh);
 	owner->sorted = owner->list.count;
 }
 
 static void arrange(struct owner *owner)
 {
-	bool moved = owner->gaps || owner->sorted < owner->list.count;
-	if (owner->gaps)
+	if (owner->gone)
 		close_gaps(owner);
 	if (owner->sorted < owner->list.count)
 		merge(owner);
-	for (size_t i = 0; moved && i < owner->list.count; i++)
-		owner->list.items[i]->place = i;
 }
 
 void store_dependents(struct store *store, const char *uid, const struct store_type *type, struct store_list *list)
@@ -192,10 +207,8 @@ void owners_free(struct store *store)
 	struct owner *owner, *next_owner;
 	HASH_ITER(hh, store->owners, owner, next_owner) {
 		struct dependent *dependent, *next;
-		HASH_ITER(hh, owner->dependents, dependent, next) {
+		HASH_ITER(hh, owner->dependents, dependent, next)
 			HASH_DEL(owner->dependents, dependent);
-			free(dependent);
-		}
 		free_owner(store, owner);
 	}
 }

@@ -1,4 +1,5 @@
 /* Deleting: finalizers, grace, preconditions, owners, namespaces, definitions, bindings and evictions. */
+#include "base/random.h"
 #include "fixtures/store_fixture.h"
 
 static void plain_objects_go_at_once(void **state)
@@ -223,6 +224,45 @@ static void dependents_are_found_in_order(void **state)
 	store_list_clear(&list);
 }
 
+/* Many come and go between two questions, in no order. */
+static void dependents_stay_in_order(void **state)
+{
+	enum { NAMES = 60, ROUNDS = 40 };
+	struct store_fixture *fixture = *state;
+	struct random random = {7};
+	bool there[NAMES] = {false};
+	char uid[64], name[16], body[512];
+	fixture_create(fixture, "deployments.apps", "default", "{'metadata':{'name':'o'}}");
+	snprintf(uid, sizeof(uid), "%s", fixture_at(fixture, "metadata.uid"));
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int change = random_range(&random, 0, 2 * NAMES); change > 0; change--) {
+			int which = random_range(&random, 0, NAMES - 1);
+			snprintf(name, sizeof(name), "s%02d", which);
+			snprintf(body, sizeof(body),
+			         "{'metadata':{'name':'%s','ownerReferences':[{'apiVersion':'apps/"
+			         "v1','kind':'Deployment','name':'o','uid':'%s'}]}}",
+			         name, uid);
+			if (there[which])
+				assert_code(fixture, fixture_delete(fixture, "secrets", "default", name, NULL), 200);
+			else
+				assert_code(fixture, fixture_create(fixture, "secrets", "default", body), 201);
+			there[which] = !there[which];
+		}
+		struct store_list list;
+		size_t found = 0;
+		store_dependents(fixture->store, uid, NULL, &list);
+		for (int which = 0; which < NAMES; which++) {
+			if (!there[which])
+				continue;
+			snprintf(name, sizeof(name), "s%02d", which);
+			assert_true(found < list.count);
+			assert_string_equal(list.items[found++]->name, name);
+		}
+		assert_int_equal(list.count, found);
+		store_list_clear(&list);
+	}
+}
+
 static void background_takes_dependents_later(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -348,6 +388,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(binding_happens_once, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(evictions_respect_budgets, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(dependents_are_found_in_order, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(dependents_stay_in_order, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(background_takes_dependents_later, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(foreground_waits_for_dependents, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(orphans_stay, fixture_setup, fixture_teardown),
