@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SWEEP_SECONDS 60
+#define EVENTS_PER_CALL 1000 /* that are looked at */
 
 enum owner_state { OWNER_THERE, OWNER_ABSENT, OWNER_UNKNOWN };
 
@@ -118,6 +119,14 @@ void garbage_after_load(struct store *store)
 				enqueue(store, node->object);
 }
 
+static void sweep_on_from(struct store *store, const struct store_object *event)
+{
+	free(store->sweep.namespace_);
+	free(store->sweep.name);
+	store->sweep.namespace_ = event ? base_strdup(event->namespace_) : NULL;
+	store->sweep.name = event ? base_strdup(event->name) : NULL;
+}
+
 void garbage_free(struct store *store)
 {
 	for (size_t i = 0; i < store->garbage.count; i++) {
@@ -128,6 +137,7 @@ void garbage_free(struct store *store)
 	for (size_t i = 0; i < store->gone.count; i++)
 		free(store->gone.items[i]);
 	vec_free(&store->gone);
+	sweep_on_from(store, NULL);
 }
 
 /* ---- doing ---- */
@@ -332,22 +342,38 @@ static int64_t last_seen(const struct val *event)
 	return clock_parse_rfc3339(series, &seconds) == 0 && seconds > newest ? seconds : newest;
 }
 
+/* A bounded number of them; the next call goes on behind. */
 static bool sweep_events(struct work *work)
 {
 	struct store *store = work->store;
+	const struct index *events = &store->events->index;
 	int64_t now = clock_seconds(store->clock);
 	int64_t ttl = store->options.event_ttl;
-	if (ttl < 0 || now - store->events_swept < SWEEP_SECONDS)
+	if (ttl < 0 || (!store->sweep.name && now - store->events_swept < SWEEP_SECONDS))
 		return true;
-	struct index_node *node = store->events->index.head[0];
-	while (node) {
+	struct index_node *node = store->sweep.name
+	                                  ? index_seek(events, store->sweep.namespace_, store->sweep.name, false)
+	                                  : events->head[0];
+	for (int looks = 0; node; looks++) {
+		if (looks == EVENTS_PER_CALL) {
+			sweep_on_from(store, node->object);
+			return false;
+		}
+		if (last_seen(node->object->root) + ttl > now) {
+			node = node->next[0];
+			continue;
+		}
 		struct store_object *event = store_object_retain(node->object);
-		bool room = last_seen(event->root) + ttl > now || delete_one(work, event, STORE_BACKGROUND);
-		node = index_seek(&store->events->index, event->namespace_, event->name, true);
+		bool room = delete_one(work, event, STORE_BACKGROUND);
+		if (!room)
+			sweep_on_from(store, event);
+		else
+			node = index_seek(events, event->namespace_, event->name, true);
 		store_object_release(event);
 		if (!room)
 			return false;
 	}
+	sweep_on_from(store, NULL);
 	store->events_swept = now;
 	return true;
 }

@@ -102,7 +102,10 @@ struct store {
 	VEC(char *) gone;                 /* uids of removed owners whose dependents are to be looked at */
 	VEC(struct garbage) garbage;      /* objects in deletion with work to do */
 	int64_t events_swept;             /* seconds: when old events were last looked for */
-	store_fault *fault;               /* NULL: none */
+	struct {
+		char *namespace_, *name; /* the event to go on with; NULL: none is looked for now */
+	} sweep;
+	store_fault *fault; /* NULL: none */
 	void *fault_context;
 	struct store_mirror mirror; /* without forward: none */
 	bool broke_watches;         /* the next commit wakes them */

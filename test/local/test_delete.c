@@ -263,6 +263,27 @@ static void dependents_stay_in_order(void **state)
 	}
 }
 
+/* However many there are, one call looks at a bounded number of them. */
+static void old_events_go_a_part_at_a_time(void **state)
+{
+	enum { EVENTS = 1500, AT_ONCE = 1000 };
+	struct store_fixture *fixture = *state;
+	char body[128];
+	for (int i = 0; i < EVENTS; i++) {
+		snprintf(body, sizeof(body), "{'metadata':{'name':'e%04d'},'involvedObject':{'namespace':'default'}}",
+		         i);
+		assert_code(fixture, fixture_create(fixture, "events", "default", body), 201);
+	}
+	fixture_settle(fixture);
+	clock_virtual_advance(&fixture->clock, INT64_C(7200000000000));
+	for (int left = EVENTS; left > 0; left -= left < AT_ONCE ? left : AT_ONCE) {
+		size_t names = strlen(fixture_names(fixture, "events", "default", NULL, NULL)) + 1;
+		assert_int_equal(names, (size_t)left * strlen("e0000 "));
+		assert_int_equal(store_collect_garbage(fixture->store, 2 * EVENTS), left > AT_ONCE);
+	}
+	assert_string_equal(fixture_names(fixture, "events", "default", NULL, NULL), "");
+}
+
 static void background_takes_dependents_later(void **state)
 {
 	struct store_fixture *fixture = *state;
@@ -389,6 +410,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(evictions_respect_budgets, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(dependents_are_found_in_order, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(dependents_stay_in_order, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(old_events_go_a_part_at_a_time, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(background_takes_dependents_later, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(foreground_waits_for_dependents, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(orphans_stay, fixture_setup, fixture_teardown),
