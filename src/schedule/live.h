@@ -47,7 +47,7 @@ struct plan *live_plan(struct live *live, int64_t now_ns, const enum cycle_actio
 /* How many pods defragmentation may move in the cycles from here on, if that is among their actions. */
 void live_allow_moves(struct live *live, int64_t moves);
 /* The same in two parts. The second may run on another thread: it reads and writes only what belongs to the state, which is
- * left alone meanwhile. */
+ * left alone meanwhile; what costs time for every group is there. */
 void live_begin(struct live *live, int64_t now_ns);
 struct plan *live_decide(struct live *live, const enum cycle_action *actions, size_t action_count);
 /* Between the two: the next cycle looks at the group again, as if it had changed. */
@@ -68,6 +68,8 @@ struct live_known *live_known(struct live *live, int group);
 enum live_news { LIVE_NO_NEWS, LIVE_NEW_WORDS, LIVE_NEW_MEANING };
 enum live_news live_news(struct live *live, int group, uint64_t meaning, int64_t now_ns);
 void live_finish(struct live *live);
+/* The same for so many of its groups. False when others are left: until then the state is to be left alone. */
+bool live_finish_some(struct live *live, size_t most);
 /* Borrowed. Between live_plan and live_finish with the decisions applied. */
 const struct snapshot *live_snapshot(const struct live *live);
 /* The newest version of an object the state was fed with; borrowed, NULL when there is none. */

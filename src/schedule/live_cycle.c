@@ -48,24 +48,15 @@ void live_begin(struct live *live, int64_t now_ns)
 		live_rebuild(live);
 	live_volumes_settle(live);
 	live_devices_settle(live);
-	live_groups_refresh(live);
 	live_budgets_refresh(live);
-	arena_reset(live->turn);
-	cycle->arena = live->turn;
 	build_take_settings(cycle, live->options.settings);
 	cycle->silent = live->options.silent;
 	cycle->trials = live->options.trials;
 	cycle->always_search = live->options.always_search;
 	cycle->defragment = build_defragment(live->options.settings, live->moves_left);
 	cycle->now = now_ns;
-	cycle->selective = true;
-	cycle->evictions = NULL;
-	cycle->eviction_count = cycle->eviction_capacity = 0;
-	list_work(live);
-	live_usage_begin(live);
 	live->changed = false;
 	live->planning = true;
-	cluster_record(cycle->cluster);
 }
 
 void live_allow_moves(struct live *live, int64_t moves)
@@ -75,6 +66,16 @@ void live_allow_moves(struct live *live, int64_t moves)
 
 struct plan *live_decide(struct live *live, const enum cycle_action *actions, size_t action_count)
 {
+	struct cycle *cycle = &live->snapshot.cycle;
+	live_groups_refresh(live);
+	arena_reset(live->turn);
+	cycle->arena = live->turn;
+	cycle->selective = true;
+	cycle->evictions = NULL;
+	cycle->eviction_count = cycle->eviction_capacity = 0;
+	list_work(live);
+	live_usage_begin(live);
+	cluster_record(cycle->cluster);
 	return plan_run(&live->snapshot, actions, action_count);
 }
 
@@ -116,19 +117,26 @@ enum live_news live_news(struct live *live, int group, uint64_t meaning, int64_t
 	return same ? LIVE_NEW_WORDS : LIVE_NEW_MEANING;
 }
 
-void live_finish(struct live *live)
+static void begin_finishing(struct live *live)
 {
 	struct cycle *cycle = &live->snapshot.cycle;
-	if (!live->planning)
-		return;
-	live->planning = false;
 	live_usage_hold(live);
 	cluster_rewind(cycle->cluster);
 	/* What gives way is looked at once more: the eviction may have failed. */
 	for (size_t i = 0; i < cycle->eviction_count; i++)
 		live_group_list(live, cycle->evictions[i].group);
-	for (size_t i = 0; i < cycle->work_count; i++) {
-		int number = cycle->work[i];
+}
+
+bool live_finish_some(struct live *live, size_t most)
+{
+	struct cycle *cycle = &live->snapshot.cycle;
+	if (!live->planning)
+		return true;
+	if (!live->finishing)
+		begin_finishing(live);
+	live->finishing = true;
+	for (; live->finished < cycle->work_count && most > 0; live->finished++, most--) {
+		int number = cycle->work[live->finished];
 		struct cycle_group *group = &cycle->groups[number];
 		build_member_states(&live->build, (size_t)number);
 		group->gave_up = live->slots[number].gave_up;
@@ -139,4 +147,14 @@ void live_finish(struct live *live)
 		if (cycle_needs_look(group))
 			live_group_list(live, number);
 	}
+	if (live->finished < cycle->work_count)
+		return false;
+	live->finished = 0;
+	live->planning = live->finishing = false;
+	return true;
+}
+
+void live_finish(struct live *live)
+{
+	live_finish_some(live, SIZE_MAX);
 }

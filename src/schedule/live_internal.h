@@ -104,6 +104,8 @@ struct live {
 	struct arena *budgets;    /* what the budgets of the snapshot consist of */
 	bool budgets_stale;       /* they are to be read anew */
 	bool stale, changed, planning;
+	bool finishing; /* of the groups of the cycle `finished` are through */
+	size_t finished;
 	size_t rebuilds;
 };
 

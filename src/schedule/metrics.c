@@ -12,20 +12,20 @@
 static const int64_t bounds[METRICS_BUCKETS - 1] = {100,   250,   500,    1000,   2500,    5000,    10000,
                                                     25000, 50000, 100000, 250000, 1000000, 10000000};
 
-static void count_pending(struct metrics *metrics, const struct plan_group *group)
+static void count_pending(struct metrics_waiting *waiting, const struct plan_group *group)
 {
 	const char *reason = group->reason_count ? group->reasons[0].code : "Waiting";
 	size_t i = 0;
-	while (i < metrics->pending_count && strcmp(metrics->pending[i].reason, reason) != 0)
+	while (i < waiting->pending_count && strcmp(waiting->pending[i].reason, reason) != 0)
 		i++;
 	if (i == METRICS_REASONS)
 		return;
-	if (i == metrics->pending_count) {
-		metrics->pending_count++;
-		metrics->pending[i].groups = 0;
-		snprintf(metrics->pending[i].reason, sizeof(metrics->pending[i].reason), "%s", reason);
+	if (i == waiting->pending_count) {
+		waiting->pending_count++;
+		waiting->pending[i].groups = 0;
+		snprintf(waiting->pending[i].reason, sizeof(waiting->pending[i].reason), "%s", reason);
 	}
-	metrics->pending[i].groups++;
+	waiting->pending[i].groups++;
 }
 
 void metrics_time(struct metrics_times *times, int64_t ns)
@@ -38,19 +38,27 @@ void metrics_time(struct metrics_times *times, int64_t ns)
 	times->count++;
 }
 
-void metrics_decided(struct metrics *metrics, const struct plan *plan)
+struct metrics_waiting metrics_count_waiting(const struct plan *plan)
+{
+	const struct cycle *cycle = &plan->snapshot->cycle;
+	struct metrics_waiting waiting = {.pending_count = 0};
+	for (size_t i = 0; i < plan->group_count; i++) {
+		waiting.exhausted += cycle->groups[plan->groups[i].index].state == GROUP_UNDECIDED;
+		if (plan->groups[i].waiting > 0)
+			count_pending(&waiting, &plan->groups[i]);
+	}
+	return waiting;
+}
+
+void metrics_decided(struct metrics *metrics, const struct plan *plan, const struct metrics_waiting *waiting)
 {
 	metrics->reservations += plan->reservation_count;
 	metrics->groups_described += plan->group_count;
 	const struct cycle *cycle = &plan->snapshot->cycle;
 	for (size_t i = 0; i < cycle->eviction_count; i++)
 		metrics->evictions[cycle->evictions[i].action]++;
-	metrics->pending_count = 0;
-	for (size_t i = 0; i < plan->group_count; i++) {
-		metrics->exhausted += cycle->groups[plan->groups[i].index].state == GROUP_UNDECIDED;
-		if (plan->groups[i].waiting > 0)
-			count_pending(metrics, &plan->groups[i]);
-	}
+	metrics->exhausted += waiting->exhausted;
+	metrics->now = *waiting;
 }
 
 void metrics_error(struct metrics *metrics, int code)
@@ -168,9 +176,9 @@ static void write_labelled(const struct metrics *metrics, struct buffer *out)
 	buffer_printf(out, "platoon_evictions_total{cause=\"unfinished\"} %llu\n",
 	              (unsigned long long)metrics->releases);
 	head(out, "pending_groups", "gauge", "Groups with pods that wait, by reason.");
-	for (size_t i = 0; i < metrics->pending_count; i++)
-		buffer_printf(out, "platoon_pending_groups{reason=\"%s\"} %llu\n", metrics->pending[i].reason,
-		              (unsigned long long)metrics->pending[i].groups);
+	for (size_t i = 0; i < metrics->now.pending_count; i++)
+		buffer_printf(out, "platoon_pending_groups{reason=\"%s\"} %llu\n", metrics->now.pending[i].reason,
+		              (unsigned long long)metrics->now.pending[i].groups);
 	head(out, "api_errors_total", "counter",
 	     "Writes the API refused, by HTTP status; 0 for writes of status, which are tried again.");
 	for (size_t i = 0; i < METRICS_CODES; i++)

@@ -11,6 +11,16 @@ struct metrics_times {
 	uint64_t count, sum_ns, buckets[METRICS_BUCKETS]; /* not cumulated */
 };
 
+/* What waits after a cycle, by the first of its reasons. */
+struct metrics_waiting {
+	struct {
+		char reason[48];
+		uint64_t groups;
+	} pending[METRICS_REASONS];
+	size_t pending_count;
+	uint64_t exhausted;
+};
+
 struct metrics {
 	struct metrics_times deciding; /* of a cycle, from its start to its decisions */
 	struct metrics_times waiting;  /* from the first change a cycle looks at to its decisions */
@@ -22,11 +32,7 @@ struct metrics {
 		int code;
 		uint64_t count;
 	} errors[METRICS_CODES]; /* by HTTP status; the last place takes the rest */
-	struct {
-		char reason[48];
-		uint64_t groups;
-	} pending[METRICS_REASONS]; /* now */
-	size_t pending_count;
+	struct metrics_waiting now;
 	uint64_t groups_described, events_left_out;
 	/* state, set before writing */
 	bool past_counts; /* that of queues */
@@ -34,7 +40,9 @@ struct metrics {
 };
 
 void metrics_time(struct metrics_times *times, int64_t ns);
-void metrics_decided(struct metrics *metrics, const struct plan *plan);
+/* Looks at each group of the plan, so it belongs where the plan is made. */
+struct metrics_waiting metrics_count_waiting(const struct plan *plan);
+void metrics_decided(struct metrics *metrics, const struct plan *plan, const struct metrics_waiting *waiting);
 void metrics_error(struct metrics *metrics, int code);
 /* Appends everything in the text format; the queues are those of the last cycle. */
 void metrics_write(const struct metrics *metrics, const struct cycle_queue *queues, size_t queue_count,

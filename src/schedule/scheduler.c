@@ -101,7 +101,7 @@ static int64_t pause_of(const struct scheduler *scheduler)
 
 /* ---- one cycle ---- */
 
-/* The part that takes its time; touches nothing but the state. */
+/* The part that takes its time; touches nothing but the state and what is told of the plan. */
 static void decide(void *context)
 {
 	struct scheduler *scheduler = context;
@@ -110,6 +110,8 @@ static void decide(void *context)
 	if (scheduler->defragment.now)
 		actions[action_count++] = ACTION_DEFRAGMENT;
 	scheduler->plan = live_decide(scheduler->live, actions, action_count);
+	scheduler->plan_due = next_due(scheduler, scheduler->plan, scheduler->last);
+	scheduler->waiting = metrics_count_waiting(scheduler->plan);
 }
 
 /* What people ask for meanwhile. */
@@ -155,9 +157,9 @@ static void begin_writing(struct scheduler *scheduler)
 	if (scheduler->changed_at)
 		metrics_time(&scheduler->metrics.waiting, decided - scheduler->changed_at);
 	scheduler->changed_at = 0;
-	metrics_decided(&scheduler->metrics, plan);
+	metrics_decided(&scheduler->metrics, plan, &scheduler->waiting);
 	log_cycle(scheduler, plan);
-	scheduler->due = sooner(next_due(scheduler, plan, now), scheduler_claims_due(scheduler));
+	scheduler->due = sooner(scheduler->plan_due, scheduler_claims_due(scheduler));
 	scheduler->turn = arena_new(arena, struct scheduler_turn);
 	*scheduler->turn = (struct scheduler_turn){
 		.scheduler = scheduler,
@@ -169,6 +171,11 @@ static void begin_writing(struct scheduler *scheduler)
 	};
 	scheduler->unwritten = false;
 	scheduler_claims_finish(scheduler->turn);
+}
+
+void scheduler_begin_slice(struct scheduler *scheduler)
+{
+	scheduler->left = scheduler->options.slice ? scheduler->options.slice : SCHEDULER_SLICE;
 }
 
 void scheduler_spend(struct scheduler *scheduler, size_t cost)
@@ -188,6 +195,18 @@ static bool tell_decided(struct scheduler_turn *turn)
 	return true;
 }
 
+/* The trials of the cycle are taken back. */
+static bool finish_state(struct scheduler_turn *turn)
+{
+	struct scheduler *scheduler = turn->scheduler;
+	size_t most = scheduler->left / SCHEDULER_COST_GLANCE;
+	if (turn->next++ == 0) {
+		scheduler_defragment_end(scheduler, turn->plan);
+		scheduler_keep_usage(turn);
+	}
+	return live_finish_some(scheduler->live, most);
+}
+
 /* False when there is more to write than fits into a step. */
 static bool write_slice(struct scheduler *scheduler)
 {
@@ -197,9 +216,10 @@ static bool write_slice(struct scheduler *scheduler)
 		scheduler_write_bindings,
 		scheduler_write_status,
 		tell_decided,
+		finish_state,
 	};
 	struct scheduler_turn *turn = scheduler->turn;
-	scheduler->left = scheduler->options.slice ? scheduler->options.slice : SCHEDULER_SLICE;
+	scheduler_begin_slice(scheduler);
 	for (; turn->stage < sizeof(stages) / sizeof(*stages); turn->stage++, turn->next = 0)
 		if (!stages[turn->stage](turn))
 			return false;
@@ -210,15 +230,12 @@ static void end_cycle(struct scheduler *scheduler)
 {
 	struct scheduler_turn *turn = scheduler->turn;
 	int64_t now = scheduler->last;
-	scheduler_defragment_end(scheduler, turn->plan);
-	scheduler_keep_usage(turn);
 	if (scheduler->unwritten) {
 		scheduler->failures++;
 		scheduler->due = sooner(scheduler->due, now + pause_of(scheduler));
 	} else if (scheduler->under_way.count == 0) {
 		scheduler->failures = 0;
 	}
-	live_finish(scheduler->live);
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings)); /* the former ones may be gone */
 	scheduler_assume(turn);
 	scheduler_claims_assume(scheduler);
@@ -250,7 +267,8 @@ static bool take_over(struct scheduler *scheduler, int64_t now)
 	scheduler->metrics.store_version = store_committed(scheduler->options.store);
 	scheduler->metrics.watch_version = live_watch_version(scheduler->watch);
 	live_use_settings(scheduler->live, settings_now(scheduler->options.settings));
-	scheduler_read_answers(scheduler, now);
+	if (!scheduler_read_answers(scheduler, now))
+		return false;
 	if (!live_watch_read(scheduler->watch)) /* a list waits for the next commit */
 		return false;
 	/* What changes without end is looked at all the same. */
@@ -292,7 +310,9 @@ int scheduler_step(struct scheduler *scheduler)
 	if (scheduler->turn)
 		return write_on(scheduler, now, false);
 	if (!take_over(scheduler, now))
-		return live_watch_behind(scheduler->watch) ? 0 : until(now, now + scheduler->options.pause_ns);
+		return scheduler->answered.count > 0 || live_watch_behind(scheduler->watch)
+		               ? 0
+		               : until(now, now + scheduler->options.pause_ns);
 	/* A clock that was set back must not stop the loop. */
 	bool set_back = now < scheduler->last, overdue = now >= scheduler->due || set_back;
 	bool changed = !scheduler->started || scheduler->again || live_changed(scheduler->live);

@@ -70,6 +70,8 @@ struct scheduler {
 	bool withheld;         /* a group is to be called scheduled when its bindings are answered */
 	struct beside *beside; /* NULL: every cycle is decided within its turn */
 	struct plan *plan;     /* of the last cycle, valid until live_finish */
+	int64_t plan_due;      /* when time alone may change what it says */
+	struct metrics_waiting waiting; /* in it */
 	struct {
 		struct cycle_queue *queues;
 		size_t queue_count, remembered;
@@ -100,9 +102,11 @@ struct scheduler_turn {
 
 /* What counts against a slice. */
 #define SCHEDULER_SLICE 6000
-#define SCHEDULER_COST_LOOK 1
+#define SCHEDULER_COST_GLANCE 1
+#define SCHEDULER_COST_LOOK 3
 #define SCHEDULER_COST_WRITE 24
 
+void scheduler_begin_slice(struct scheduler *scheduler);
 void scheduler_spend(struct scheduler *scheduler, size_t cost);
 
 /* The stages return true when they are through, false when the slice is used up.
@@ -123,8 +127,8 @@ const char *scheduler_node_objection(const struct store_object *node, struct sto
 void scheduler_bind(struct scheduler *scheduler, const char *namespace_, const char *name, const char *node);
 /* After live_finish: makes the state believe what was written. */
 void scheduler_assume(const struct scheduler_turn *turn);
-/* Looks at the answers that came since. */
-void scheduler_read_answers(struct scheduler *scheduler, int64_t now);
+/* Looks at the answers that came since. False when there are more than fit into a step. */
+bool scheduler_read_answers(struct scheduler *scheduler, int64_t now);
 void scheduler_forget_attempts(struct scheduler *scheduler);
 
 /* scheduler_refused.c: bindings and evictions that were refused. NULL when the binding of the pod was not. */

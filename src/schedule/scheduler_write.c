@@ -129,12 +129,13 @@ static void accepted(struct scheduler *scheduler, const struct attempt *attempt,
 		live_confirm(scheduler->live, attempt->namespace_, attempt->pod, attempt->guess, attempt->version);
 }
 
-void scheduler_read_answers(struct scheduler *scheduler, int64_t now)
+bool scheduler_read_answers(struct scheduler *scheduler, int64_t now)
 {
-	size_t count = scheduler->answered.count;
+	size_t count = scheduler->answered.count, read = 0;
 	unsigned bad = 0;
-	for (size_t i = 0; i < count; i++) {
-		struct attempt *attempt = scheduler->answered.items[i];
+	scheduler_begin_slice(scheduler);
+	for (; read < count && scheduler->left > 0; read++) {
+		struct attempt *attempt = scheduler->answered.items[read];
 		bool good = attempt->code < 300;
 		struct store_object *pod = good ? NULL : peek_pod(scheduler, attempt->namespace_, attempt->pod);
 		if (good || is_bound(attempt, pod)) {
@@ -146,13 +147,17 @@ void scheduler_read_answers(struct scheduler *scheduler, int64_t now)
 		}
 		store_object_release(pod);
 		attempt_free(attempt);
+		scheduler_spend(scheduler, SCHEDULER_COST_WRITE);
 	}
-	scheduler->answered.count = 0;
 	if (count == 0)
-		return;
+		return true;
+	scheduler->answered.count = count - read;
+	memmove((void *)scheduler->answered.items, (void *)(scheduler->answered.items + read),
+	        (count - read) * sizeof(*scheduler->answered.items));
 	scheduler->failures = bad ? scheduler->failures + 1 : 0;
 	scheduler->again |= scheduler->withheld;
 	scheduler->withheld = false;
+	return read == count;
 }
 
 /* ---- requests ---- */
@@ -549,7 +554,7 @@ bool scheduler_write_releases(struct scheduler_turn *turn)
 		const char *why = cannot_be_finished(turn, index);
 		if (why)
 			release(turn, index, why);
-		scheduler_spend(turn->scheduler, SCHEDULER_COST_LOOK);
+		scheduler_spend(turn->scheduler, SCHEDULER_COST_GLANCE);
 	}
 	return true;
 }
@@ -563,7 +568,7 @@ bool scheduler_write_bindings(struct scheduler_turn *turn)
 		if (turn->next == 0)
 			scheduler_claims_choose(turn);
 		bind_gang(turn, group);
-		scheduler_spend(turn->scheduler, SCHEDULER_COST_LOOK);
+		scheduler_spend(turn->scheduler, SCHEDULER_COST_GLANCE);
 	}
 	return true;
 }

@@ -239,6 +239,25 @@ static void what_was_written_is_assumed(void **state)
 	assert_int_equal(scheduler_fixture_placed(fixture, "g", 1) + scheduler_fixture_placed(fixture, "h", 1), 1);
 }
 
+/* A step looks at as many answers as it would write bindings. */
+static void answers_are_read_in_slices(void **state)
+{
+	struct scheduler_fixture *fixture = *state;
+	fixture->slice = 1;
+	scheduler_fixture_start(fixture);
+	scheduler_fixture_node(fixture, "n0", "r");
+	scheduler_fixture_node(fixture, "n1", "r");
+	scheduler_fixture_node(fixture, "n2", "r");
+	scheduler_fixture_gang(fixture, "g", 3, 3, "");
+	for (long read = 0; read < 3;) {
+		scheduler_fixture_turns(fixture, 1);
+		long now = scheduler_fixture_metric(fixture, "platoon_placements_total");
+		assert_in_range(now - read, 0, 1);
+		read = now;
+	}
+	assert_int_equal(scheduler_fixture_placed(fixture, "g", 3), 3);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, scheduler_fixture_begin, scheduler_fixture_end)
 
 int main(void)
@@ -253,6 +272,7 @@ int main(void)
 		CASE(a_gang_that_changed_meanwhile_is_not_half_bound),
 		CASE(a_node_that_closed_meanwhile_gets_no_pod),
 		CASE(what_was_written_is_assumed),
+		CASE(answers_are_read_in_slices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
