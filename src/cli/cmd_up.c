@@ -51,6 +51,8 @@ struct up {
 	struct world *world;
 	struct dashboard_source *dashboard;
 	struct until_placed *until; /* NULL: it goes on until it is told to end */
+	bool in_round;              /* of turns; `seen`: what was committed when it began */
+	uint64_t seen;
 };
 
 /* ---- configuration ---- */
@@ -109,21 +111,38 @@ static void show_result(const struct up *up)
 	buffer_free(&again);
 }
 
+/* Between two turns others are served: who asks something waits for one controller, not for all of them. True when everybody had
+ * a turn; `wait` says then how long nothing is due. */
+static bool turn(struct up *up, int *wait)
+{
+	if (!up->in_round) {
+		settings_turn(up->settings);
+		look_at_config(up);
+		up->seen = store_committed(up->store);
+	}
+	up->in_round = !world_turn(up->world, wait);
+	if (up->in_round) {
+		*wait = 0;
+		return false;
+	}
+	*wait = manager_sooner(*wait, dashboard_source_step(up->dashboard));
+	if (store_committed(up->store) != up->seen) /* which those at the beginning of the round did not see */
+		*wait = 0;
+	return true;
+}
+
 static int loop(struct up *up)
 {
 	struct error error = {0};
 	int wait = 0, rc = CLI_OK;
 	while (!stopped) {
-		if (serve_run_once(up->serve, manager_sooner(wait, LONGEST_WAIT), &error)) {
+		bool asked = !up->in_round || serve_is_asked(up->serve);
+		if (asked && serve_run_once(up->serve, manager_sooner(wait, LONGEST_WAIT), &error)) {
 			output_line(stderr, "platoon up: %s", error.text);
 			rc = CLI_FOUND;
 			break;
 		}
-		settings_turn(up->settings);
-		look_at_config(up);
-		wait = world_step(up->world);
-		wait = manager_sooner(wait, dashboard_source_step(up->dashboard));
-		if (up->until && (rc = until_placed_look(up->until)) >= 0)
+		if (turn(up, &wait) && up->until && (rc = until_placed_look(up->until)) >= 0)
 			break;
 		rc = CLI_OK;
 	}

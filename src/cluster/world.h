@@ -32,6 +32,9 @@ void world_destroy(struct world *world); /* NULL is a no-op */
 /* Lets everybody do what is due. The owner of the loop commits the store afterwards. Milliseconds until something is
  * due if nothing changes: 0 for at once, -1 for never. */
 int world_step(struct world *world);
+/* The same for the next one alone, where others are to be served between two. True when the round is through: then `wait` is what
+ * world_step would have returned. */
+bool world_turn(struct world *world, int *wait);
 /* As scheduler_decision_ns. */
 int64_t world_decision_ns(const struct world *world);
 /* Appends the metrics of the scheduler in the text format of Prometheus. */

@@ -14,6 +14,8 @@ struct manager {
 	struct grouping_controller *grouping;
 	struct scheduler *scheduler;
 	struct reconciler *native;
+	size_t next; /* whose turn it is in this round */
+	int wait;    /* of those who had theirs */
 };
 
 struct manager *manager_create(const struct manager_options *options)
@@ -76,17 +78,50 @@ void manager_read(struct manager *manager)
 	reconciler_read(manager->native);
 }
 
+/* RoleBasedGroups are in no pool: where each pool has a process of its own, that of the rest makes their pods. */
+static int step_groups(struct manager *manager)
+{
+	if (settings_serves_pool(settings_now(manager->settings), NULL))
+		return rbg_controller_step(manager->groups);
+	rbg_controller_read(manager->groups);
+	return -1;
+}
+
+static int step_grouping(struct manager *manager)
+{
+	return grouping_step(manager->grouping);
+}
+
+static int step_scheduler(struct manager *manager)
+{
+	return scheduler_step(manager->scheduler);
+}
+
+static int step_native(struct manager *manager)
+{
+	return reconciler_step(manager->native);
+}
+
+bool manager_turn(struct manager *manager, int *wait)
+{
+	static int (*const steps[])(struct manager * manager) = {
+		step_groups,
+		step_grouping,
+		step_scheduler,
+		step_native,
+	};
+	manager->wait = manager_sooner(manager->next ? manager->wait : -1, steps[manager->next](manager));
+	manager->next = (manager->next + 1) % (sizeof(steps) / sizeof(*steps));
+	*wait = manager->wait;
+	return manager->next == 0;
+}
+
 int manager_step(struct manager *manager)
 {
-	int wait = -1;
-	/* RoleBasedGroups are in no pool: where each pool has a process of its own, that of the rest makes their pods. */
-	if (settings_serves_pool(settings_now(manager->settings), NULL))
-		wait = rbg_controller_step(manager->groups);
-	else
-		rbg_controller_read(manager->groups);
-	wait = manager_sooner(wait, grouping_step(manager->grouping));
-	wait = manager_sooner(wait, scheduler_step(manager->scheduler));
-	return manager_sooner(wait, reconciler_step(manager->native));
+	int wait;
+	while (!manager_turn(manager, &wait))
+		;
+	return wait;
 }
 
 int64_t manager_decision_ns(const struct manager *manager)

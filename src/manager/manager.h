@@ -27,6 +27,8 @@ void manager_destroy(struct manager *manager); /* NULL is a no-op */
 /* Lets everybody do what is due; the owner of the loop commits. Milliseconds until something is due if nothing changes:
  * 0 for at once, -1 for never. */
 int manager_step(struct manager *manager);
+/* The same for the next of them alone. True when the round is through: then `wait` is what manager_step would have returned. */
+bool manager_turn(struct manager *manager, int *wait);
 
 /* Takes over what changed and does nothing about it, while a mirror is still being filled: then there is less to do when it is
  * complete. */

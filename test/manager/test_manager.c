@@ -95,12 +95,33 @@ static void what_goes_while_it_only_reads(void **state)
 	manager_destroy(manager);
 }
 
+/* Others can be served between two controllers. */
+static void one_controller_has_its_turn_at_a_time(void **state)
+{
+	enum { CONTROLLERS = 4, ROUNDS = 50 };
+	struct store_fixture *fixture = *state;
+	struct manager *manager = read_arrivals(fixture);
+	struct error error;
+	for (int round = 0; round < ROUNDS; round++) {
+		int turns = 1, wait = 0;
+		for (; !manager_turn(manager, &wait); turns++)
+			store_commit(fixture->store, &error);
+		assert_int_equal(turns, CONTROLLERS);
+		store_commit(fixture->store, &error);
+		clock_virtual_advance(&fixture->clock, INT64_C(100000000));
+	}
+	assert_string_equal(node_of(fixture, "a"), "n");
+	assert_string_equal(node_of(fixture, "b"), "n");
+	manager_destroy(manager);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_is_decided_while_it_only_reads, fixture_setup,
 	                                        fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_goes_while_it_only_reads, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_controller_has_its_turn_at_a_time, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

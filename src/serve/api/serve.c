@@ -4,6 +4,7 @@
 #include "serve/api/kubeconfig.h"
 #include "serve/tls/secret_file.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,12 @@ int serve_run_once(struct serve *serve, int timeout_ms, struct error *error)
 	if (wait == 0)
 		timeout_ms = 0;
 	return http_server_run_once(serve->http, timeout_ms, error);
+}
+
+bool serve_is_asked(const struct serve *serve)
+{
+	struct pollfd asked = {.fd = http_server_fd(serve->http), .events = POLLIN};
+	return poll(&asked, 1, 0) > 0;
 }
 
 void serve_drain(struct serve *serve)

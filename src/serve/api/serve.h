@@ -51,6 +51,8 @@ const char *serve_browser_url(const struct serve *serve);
 
 /* Waits up to timeout_ms (-1: for ever), handles requests, commits the store, sends answers and changes. */
 int serve_run_once(struct serve *serve, int timeout_ms, struct error *error);
+/* Whether serve_run_once has something of a client to do now: it need not be called, nor the store committed, otherwise. */
+bool serve_is_asked(const struct serve *serve);
 /* Accepts nobody any more and ends watches; run on until serve_idle. */
 void serve_drain(struct serve *serve);
 bool serve_idle(const struct serve *serve);
