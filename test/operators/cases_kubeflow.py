@@ -94,6 +94,28 @@ def pytorch_job_scales(world):
 
 
 @test("mpi-operator")
+def mpi_job_scales(world):
+    world.apply(mpi_job("ring", 2, required(RACK)))
+    world.wait_running("ring-", 3)
+    rack = world.racks("ring-")
+    for workers in (4, 2):
+        set_workers(world, "mpijobs", "ring", "mpiReplicaSpecs", workers)
+        world.wait_running("ring-", workers + 1)
+        assert world.racks("ring-") == rack
+
+
+@test("mpi-operator")
+def mpi_job_suspended_and_resumed(world):
+    doc = mpi_job("ring", 2, required(RACK))
+    doc["spec"]["runPolicy"] = {"suspend": True}
+    world.apply(doc)
+    for suspend, count in ((False, 3), (True, 0), (False, 3)):
+        world.plane.kubectl("patch", "mpijobs", "ring", "--type=merge", "-p",
+                            '{"spec":{"runPolicy":{"suspend":%s}}}' % str(suspend).lower())
+        world.wait_running("ring-", count)
+
+
+@test("mpi-operator")
 def mpi_worker_is_replaced_in_its_rack(world):
     world.apply(mpi_job("ring", 3, required(RACK)))
     world.wait_running("ring-", 4)

@@ -2,7 +2,7 @@
 not hold it, nothing fails for good, and all of it runs again when the other one is gone.
 """
 from cases_builtin import job, minimum, stateful_set
-from cases_kubeflow import pytorch_job
+from cases_kubeflow import mpi_job, pytorch_job
 from cases_lws import lws
 from cases_ray import ray_cluster
 from cases_trainer import runtime, train_job
@@ -51,5 +51,6 @@ preempted("statefulsets", lambda: [stateful_set("victim", 2)], 2)
 preempted("deployments", lambda: [deployment("victim", 2)], 2)
 preempted("leaderworkersets", lambda: [lws("victim", 1, 2)], 2, "lws")
 preempted("pytorchjobs", lambda: [pytorch_job("victim", 1)], 2, "training-operator")
+preempted("mpijobs", lambda: [mpi_job("victim", 2)], 3, "mpi-operator")
 preempted("rayclusters", lambda: [ray_cluster("victim", 2, 2)], 3, "kuberay")
 preempted("trainjobs", lambda: [runtime("plain"), train_job("victim", 2, required(RACK))], 2, "jobset", "trainer")
