@@ -48,7 +48,8 @@ static void add_device(struct instance *in)
 	size_t d = in->problem.device_count++;
 	struct fit_device *device = &in->devices[d];
 	bool barred = random_chance(random, 10);
-	uint64_t asks = (uint64_t)(random_range(random, 0, (1 << ASKS) - 1) | random_range(random, 0, (1 << ASKS) - 1));
+	uint64_t asks = (uint64_t)random_range(random, 0, (1 << ASKS) - 1);
+	asks |= (uint64_t)random_range(random, 0, (1 << ASKS) - 1); /* most devices are selected by something */
 	*device = (struct fit_device){.asks = barred ? 0 : asks, .barred = barred ? asks : 0};
 	for (int a = 0; a < ATTRIBUTES; a++)
 		in->values[d][a] = random_range(random, -(random_chance(random, 20)), 2);
