@@ -9,10 +9,10 @@
 /* Borrows the manifests. Without nodes among them nothing is missing. */
 struct surroundings;
 struct surroundings *surroundings_create(const struct manifests *all);
-void surroundings_destroy(struct surroundings *surroundings); /* NULL is a no-op */
+void surroundings_destroy(struct surroundings *around); /* NULL is a no-op */
 
 /* Warns of what the pod names and is not there, with the nearest that is: labels of nodes, resources, amounts that no node has,
  * claims, its PodGroup. The pod may be one that a workload would make. */
-void surroundings_judge(const struct surroundings *surroundings, const struct val *pod, struct problems *problems);
+void surroundings_judge(const struct surroundings *around, const struct val *pod, struct problems *problems);
 
 #endif
