@@ -315,7 +315,7 @@ int main(void)
 {
 	static const struct property property = {
 		.name = "advice",
-		.count = 4000,
+		.count = 59000, /* 20,250 refusals */
 		.instance_size = sizeof(struct instance),
 		.tally_size = sizeof(struct tally),
 		.crash = FAILURE_CRASH,
