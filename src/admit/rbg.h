@@ -33,6 +33,7 @@ struct rbg_component {              /* pods of one kind within an instance */
 enum rbg_in_place { RBG_IN_PLACE_NEVER, RBG_IN_PLACE_IF_POSSIBLE, RBG_IN_PLACE_ONLY };
 
 struct rbg_role {
+	const struct val *source; /* as it is written, in the form of v1alpha2 where that is stored */
 	const char *name;
 	int64_t replicas;
 	const struct val *labels, *annotations; /* for its pods; NULL when there are none */

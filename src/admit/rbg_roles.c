@@ -258,6 +258,13 @@ static void read_pattern(const struct decode *decode, const struct decode_path *
 
 /* ---- roles ---- */
 
+/* Whether it was written for a workload whose pods are made anew in any case. */
+static bool is_foreign(const struct rbg_role *role)
+{
+	const char *type = val_str(val_get(role->annotations, "rbg.workloads.x-k8s.io/role-workload-type"), "");
+	return *type && !strstr(type, "InstanceSet");
+}
+
 static void read_rollout(const struct decode *decode, const struct decode_path *path, const struct val *map,
                          struct rbg_role *role)
 {
@@ -272,7 +279,9 @@ static void read_rollout(const struct decode *decode, const struct decode_path *
 		             "%s is not a rollout strategy", decode_show(decode->problems->arena, type));
 	type = decode_string(decode, at, rolling, "type");
 	int way = type ? decode_enum(decode, PATH_KEY(at, "type"), type, types, sizeof(types) / sizeof(types[0])) : 0;
-	role->in_place = way < 3 ? RBG_IN_PLACE_NEVER : (enum rbg_in_place)(way - 2);
+	role->in_place = way >= 3                        ? (enum rbg_in_place)(way - 2)
+	                 : way == 0 && !is_foreign(role) ? RBG_IN_PLACE_IF_POSSIBLE
+	                                                 : RBG_IN_PLACE_NEVER;
 	const struct val *in_place = decode_map(decode, at, rolling, "inPlaceUpdateStrategy");
 	decode_int(decode, PATH_KEY(at, "inPlaceUpdateStrategy"), in_place, "gracePeriodSeconds", 0, COUNT_MAX,
 	           &role->in_place_grace);
@@ -381,7 +390,10 @@ static void read_role(const struct decode *decode, const struct decode_path *pat
                       const struct val *map, struct rbg_role *role)
 {
 	static const char *const managements[] = {"Parallel", "OrderedReady"};
-	*role = (struct rbg_role){.replicas = 1, .base_delay = BACKOFF_BASE_SECONDS, .max_delay = BACKOFF_MAX_SECONDS};
+	*role = (struct rbg_role){.source = map,
+	                          .replicas = 1,
+	                          .base_delay = BACKOFF_BASE_SECONDS,
+	                          .max_delay = BACKOFF_MAX_SECONDS};
 	check_role_keys(decode, path, map);
 	role->name = decode_string(decode, path, map, "name");
 	if (!role->name || !name_is_label(role->name))

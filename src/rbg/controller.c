@@ -201,19 +201,23 @@ static void check_problems(struct rbg_turn *turn)
 	}
 }
 
-/* What instances own belongs to the group as well. */
-static void add_dependents(struct rbg_turn *turn, size_t from, const struct store_type *type)
+/* What sets and instances own belongs to the group as well. `what`: of this type only, NULL for all. */
+static void add_dependents(struct rbg_turn *turn, size_t from, const struct store_type *type,
+                           const struct store_type *what)
 {
 	size_t end = turn->owned.count;
 	for (size_t i = from; i < end; i++) {
 		struct store_list list;
 		if (turn->owned.items[i]->type != type)
 			continue;
-		store_dependents(turn->store, turn->owned.items[i]->uid, NULL, &list);
-		turn->owned.items = base_realloc_array((void *)turn->owned.items, turn->owned.count + list.count + 1,
-		                                       sizeof(*list.items));
-		for (size_t k = 0; k < list.count; k++)
+		store_dependents(turn->store, turn->owned.items[i]->uid, what, &list);
+		size_t room = turn->owned.count + list.count + 1;
+		turn->owned.items = base_realloc_array((void *)turn->owned.items, room, sizeof(*list.items));
+		turn->parents = base_realloc_array(turn->parents, room, sizeof(*turn->parents));
+		for (size_t k = 0; k < list.count; k++) {
+			turn->parents[turn->owned.count] = i + 1;
 			turn->owned.items[turn->owned.count++] = store_object_retain(list.items[k]);
+		}
 		store_list_clear(&list);
 	}
 }
@@ -222,8 +226,43 @@ static void collect_owned(struct rbg_turn *turn)
 {
 	store_dependents(turn->store, turn->object->uid, NULL, &turn->owned);
 	size_t own = turn->owned.count;
-	add_dependents(turn, 0, turn->sets);
-	add_dependents(turn, own, turn->instances);
+	turn->parents = base_calloc(own + 1, sizeof(*turn->parents));
+	add_dependents(turn, 0, turn->sets, NULL);
+	add_dependents(turn, own, turn->instances, turn->pods);
+}
+
+/* Kinds of which another controller of groups has made something below this one. */
+static const struct {
+	const char *group, *resource;
+} foreign[] = {{KINDS_APPS, "statefulsets"},
+               {KINDS_APPS, "deployments"},
+               {KINDS_LEADER_WORKER_SET, "leaderworkersets"},
+               {KINDS_COSCHEDULING, "podgroups"},
+               {KINDS_VOLCANO, "podgroups"}};
+#define FOREIGN_WORKLOADS 3
+
+static bool is_foreign(const struct store_object *object, size_t most)
+{
+	for (size_t i = 0; i < most; i++)
+		if (strcmp(object->type->group, foreign[i].group) == 0 &&
+		    strcmp(object->type->resource, foreign[i].resource) == 0)
+			return true;
+	return false;
+}
+
+/* A role whose pods belong to a workload that is not made here cannot be taken over: beside it they would run twice. */
+static void check_workloads(struct rbg_turn *turn)
+{
+	for (size_t i = 0; i < turn->owned.count && !turn->blocked; i++) {
+		const struct store_object *object = turn->owned.items[i];
+		if (turn->parents[i] > 0 || !is_foreign(object, FOREIGN_WORKLOADS))
+			continue;
+		turn->blocked_reason = "NotAdopted";
+		turn->blocked = arena_printf(turn->arena,
+		                             "%s %s of this group was made by another controller and cannot be taken "
+		                             "over; delete it, and its pods are made anew below a RoleInstanceSet",
+		                             object->type->kind, object->name);
+	}
 }
 
 /* What belongs to a role or service that is no more. Finished in the order of their names, all at once. */
@@ -231,13 +270,15 @@ static void sweep(struct rbg_turn *turn)
 {
 	for (size_t i = 0; i < turn->owned.count && !turn->blocked; i++) {
 		const struct store_object *object = turn->owned.items[i];
-		if (!turn->is_seen[i] && !metadata_is_leaving(object->root))
+		if (!turn->is_seen[i] && !metadata_is_leaving(object->root) &&
+		    !is_foreign(object, sizeof(foreign) / sizeof(foreign[0])))
 			rbg_delete(turn, object);
 	}
 }
 
 static void work(struct rbg_turn *turn)
 {
+	rbg_memo_open(turn);
 	if (rbg_roll_back(turn))
 		return;
 	rbg_revise(turn);
@@ -251,10 +292,10 @@ static void work(struct rbg_turn *turn)
 	rbg_find_starts(turn);
 	if (rbg_judge_progress(turn))
 		return;
-	if (!turn->blocked)
-		rbg_write_network(turn);
 	rbg_write_gangs(turn);
 	rbg_write_sets(turn);
+	if (!turn->blocked)
+		rbg_write_network(turn);
 	rbg_write_pods(turn);
 	rbg_settle_instances(turn);
 	rbg_report(turn);
@@ -301,11 +342,13 @@ static int reconcile_group(struct rbg_controller *controller, struct reconcile *
 	rbg_read_adapters(&turn);
 	rbg_add_policies(&turn);
 	check_problems(&turn);
+	check_workloads(&turn);
 	rbg_check_runtimes(&turn);
 	work(&turn);
 	rbg_report_policies(controller, reconcile, true);
 	rbg_forget_parts(&turn);
 	store_list_clear(&turn.owned);
+	free(turn.parents);
 	store_object_release(turn.object);
 	reconcile->again_ns = turn.again * CLOCK_SECOND;
 	return turn.failed ? -1 : 0;

@@ -1,5 +1,5 @@
 /* Owns updates in place: where only images differ, the pods of an instance stay where they are and get the new images;
- * kubelets then start those containers again.
+ * kubelets then start those containers again. Where nothing of them differs they stay in any case.
  *
  * With a grace, pods are first marked by a condition, which is one of their readiness gates; they get their images when
  * they have not been ready for so long, and the mark is taken away when the new containers run.
@@ -7,6 +7,7 @@
  * What was before the change is kept in an annotation of the pod: until a changed container has been started again the
  * pod is not ready, whatever its conditions say, and that one restart is no crash. */
 #include "rbg/render.h"
+#include "rbg/typed.h"
 
 #include "rollout/count.h"
 
@@ -52,17 +53,38 @@ static bool contains(const struct val *a, const struct val *b, const char *excep
 	return true;
 }
 
-static bool differ_in_images_only(const struct val *a, const struct val *b)
+/* Whether they differ in nothing but images, where those may. */
+static bool is_near(const struct val *a, const struct val *b, bool may_change)
 {
+	const char *const except = may_change ? "image" : "";
 	const struct val *left = val_get(a, "containers"), *right = val_get(b, "containers"), *item;
 	size_t index = 0;
 	if (!contains(a, b, "containers") || !contains(b, a, "containers") || val_count(left) != val_count(right))
 		return false;
 	for (struct val_iter it = val_iter(left); val_next(&it, NULL, &item); index++)
-		if (!contains(item, val_item(right, index), "image") ||
-		    !contains(val_item(right, index), item, "image"))
+		if (!contains(item, val_item(right, index), except) || !contains(val_item(right, index), item, except))
 			return false;
 	return true;
+}
+
+/* The spec of a pod, whoever wrote what it was made from. */
+static struct doc *read_spec(const struct val *pod)
+{
+	struct buffer text = {0};
+	struct error error = {0};
+	typed_write(val_get(pod, "spec"), TYPED_FIELDS, &text);
+	struct doc *doc = doc_parse_json(text.text, text.length, &error);
+	buffer_free(&text);
+	return doc;
+}
+
+static bool are_near(const struct val *a, const struct val *b, bool may_change)
+{
+	struct doc *left = read_spec(a), *right = read_spec(b);
+	bool near = left && right && is_near(doc_root(left), doc_root(right), may_change);
+	doc_destroy(left);
+	doc_destroy(right);
+	return near;
 }
 
 /* ---- the change ---- */
@@ -159,20 +181,22 @@ static bool is_whole(const struct rbg_instance *instance, const struct rbg_role 
 
 /* Changes the pods one after the other, the last one last: it is what tells the revision of the instance, so a change
  * that was cut off is taken up again. With `try` it is only found out whether that is possible. */
-static bool change_instance(struct rbg_turn *turn, const struct rbg_role_state *role,
-                            const struct rbg_instance *instance, const struct rbg_role *from, bool try)
+static bool change_instance(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_instance *instance,
+                            const struct rbg_role *from, bool try)
 {
-	bool fine = true;
+	bool may_change = role->spec->in_place != RBG_IN_PLACE_NEVER;
+	const struct store_object *owner =
+		try ? NULL : rbg_need_instance(turn, role, role->spec, role->update_revision, instance->ordinal);
+	bool fine = try || owner;
 	for (size_t i = 0; i < instance->pod_count && fine; i++) {
 		const struct store_object *pod = instance->pods[i].object;
-		const char *has = labels_get(&pod->labels, RBG_LABEL_REVISION);
-		if (has && strcmp(has, role->update_revision) == 0)
+		if (strcmp(instance->pods[i].revision, role->update_revision) == 0)
 			continue;
 		struct doc *old = rbg_render(turn, role, from, instance->revision, instance->ordinal, (int64_t)i, NULL);
 		struct doc *new =
-			rbg_render(turn, role, role->spec, role->update_revision, instance->ordinal, (int64_t)i, NULL);
+			rbg_render(turn, role, role->spec, role->update_revision, instance->ordinal, (int64_t)i, owner);
 		fine = old && new &&
-		       (try ? differ_in_images_only(val_get(doc_root(old), "spec"), val_get(doc_root(new), "spec"))
+		       (try ? are_near(doc_root(old), doc_root(new), may_change)
 		            : change_pod(turn, pod, doc_root(old), doc_root(new)));
 		doc_destroy(old);
 		doc_destroy(new);
@@ -211,8 +235,7 @@ static bool is_out_of_use(struct rbg_turn *turn, const struct rbg_role_state *ro
 	bool is_first = true;
 	for (size_t i = 0; i < instance->pod_count && role->spec->in_place_grace > 0; i++) {
 		const struct rbg_pod *pod = &instance->pods[i];
-		const char *has = labels_get(&pod->object->labels, RBG_LABEL_REVISION);
-		if (has && strcmp(has, role->update_revision) == 0)
+		if (strcmp(pod->revision, role->update_revision) == 0)
 			continue;
 		int64_t since =
 			pod->is_marked && pod->fact->marked_since != INT64_MIN ? pod->fact->marked_since : turn->now;
@@ -236,8 +259,6 @@ static bool is_out_of_use(struct rbg_turn *turn, const struct rbg_role_state *ro
 bool rbg_update_in_place(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_instance *instance)
 {
 	const char *name = rbg_instance_name(turn, role->spec, instance->ordinal);
-	if (role->spec->in_place == RBG_IN_PLACE_NEVER)
-		return false;
 	const struct rbg_role *from = rbg_role_at(turn, role, instance->revision);
 	if (!from || !is_whole(instance, from, role->spec) || !change_instance(turn, role, instance, from, true)) {
 		if (role->spec->in_place != RBG_IN_PLACE_ONLY)

@@ -3,6 +3,7 @@
 #include "rbg/render.h"
 
 #include "base/hash.h"
+#include "object/difference.h"
 #include "object/tree.h"
 
 #include <string.h>
@@ -22,91 +23,46 @@ struct instance_status {
 	size_t component_count;
 	int64_t generation, restarts, last_restart;
 	bool is_ready, is_restarting;
+	bool is_updated; /* all of its pods are there, at one revision */
 };
-
-/* ---- the spec ---- */
-
-static const char *part_name(const struct rbg_role *role, size_t component)
-{
-	const char *name = role->components[component].name;
-	if (*name)
-		return name;
-	return !role->is_leader_worker ? role->name : component == 0 ? "leader" : "worker";
-}
-
-static struct tree *make_part(struct rbg_turn *turn, const struct rbg_role *role, size_t number)
-{
-	const struct rbg_component *component = &role->components[number];
-	struct arena *arena = turn->arena;
-	struct tree *part = tree_map(arena);
-	tree_put_string(arena, part, "name", part_name(role, number));
-	tree_put(arena, part, "size", tree_int(arena, component->size));
-	tree_put_string(arena, part, "serviceName",
-	                component->service ? component->service : rbg_service_name(turn, role));
-	if (component->labels)
-		tree_put(arena, part, "labels", tree_of(arena, component->labels));
-	if (component->annotations)
-		tree_put(arena, part, "annotations", tree_of(arena, component->annotations));
-	return part;
-}
-
-static struct doc *make_parts(struct rbg_turn *turn, const struct rbg_role *role)
-{
-	struct arena *arena = turn->arena;
-	struct tree *spec = tree_map(arena), *list = tree_list(arena), *restart = tree_map(arena);
-	struct doc *runtimes = rbg_runtime_patches(turn, role);
-	for (size_t i = 0; i < role->component_count; i++) {
-		struct tree *part = make_part(turn, role, i);
-		tree_put(arena, part, "template",
-		         rbg_render_template(turn, &role->components[i], runtimes ? doc_root(runtimes) : NULL));
-		if (role->components[i].size > 0)
-			tree_append(arena, list, part);
-	}
-	tree_put_string(arena, restart, "type",
-	                role->recreates_group ? "RecreateRBGOnPodRestart"
-	                : role->recreates     ? "RecreateRoleInstanceOnPodRestart"
-	                                      : "None");
-	tree_put(arena, restart, "baseDelaySeconds", tree_int(arena, role->base_delay));
-	tree_put(arena, restart, "maxDelaySeconds", tree_int(arena, role->max_delay));
-	tree_put(arena, spec, "restartPolicyConfig", restart);
-	tree_put(arena, spec, "components", list);
-	struct doc *doc = tree_finish(spec);
-	doc_destroy(runtimes);
-	return doc;
-}
-
-const struct val *rbg_instance_parts(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as)
-{
-	struct doc **parts = as == role->spec ? &role->parts : &role->old_parts;
-	if (!*parts)
-		*parts = make_parts(turn, as);
-	return *parts ? doc_root(*parts) : NULL;
-}
-
-void rbg_forget_parts(struct rbg_turn *turn)
-{
-	for (size_t r = 0; r < turn->spec.role_count; r++) {
-		doc_destroy(turn->roles[r].parts);
-		doc_destroy(turn->roles[r].old_parts);
-	}
-}
 
 /* ---- objects ---- */
 
-const char *rbg_set_revision(const struct rbg_turn *turn, const struct rbg_role *role, const char *revision)
+const char *rbg_instance_revision(struct rbg_turn *turn, const struct store_object *object)
 {
-	const char *name = arena_printf(turn->arena, "%s-%s-%s", turn->spec.name, role->name, revision);
-	return naming_value(name, turn->arena);
+	int64_t generation = 0, observed = -1;
+	const char *told = val_str(val_path(object->root, "status", "updateRevision", NULL), "");
+	val_int(val_path(object->root, "metadata", "generation", NULL), &generation);
+	val_int(val_path(object->root, "status", "observedGeneration", NULL), &observed);
+	if (*told && observed == generation)
+		return rbg_short_hash(told);
+	return rbg_hash_instance(turn, val_get(object->root, "spec"));
 }
 
-void rbg_put_owner(struct build *build, struct node *metadata, const struct store_object *owner)
+/* The spec of one instance: its pods know by their labels which one it is. */
+static struct doc *make_spec(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as,
+                             int64_t ordinal)
+{
+	struct arena *arena = turn->arena;
+	struct tree *spec = tree_of(arena, rbg_instance_parts(turn, role, as));
+	struct tree *components = tree_get(arena, spec, "components"), *component;
+	for (size_t at = 0; (component = tree_walk(arena, components, &at, NULL));) {
+		struct tree *template = tree_need_map(arena, component, "template");
+		struct tree *labels = tree_need_map(arena, tree_need_map(arena, template, "metadata"), "labels");
+		rbg_put_identity(turn, role->spec, ordinal, labels);
+	}
+	return tree_finish(spec);
+}
+
+void rbg_put_owner(struct build *build, struct node *metadata, const struct store_object *owner, bool is_controller)
 {
 	struct node *owners = build_list(build), *reference = build_map(build);
 	build_put_string(build, reference, "apiVersion", val_str(val_get(owner->root, "apiVersion"), ""));
 	build_put_string(build, reference, "kind", owner->type->kind);
 	build_put_string(build, reference, "name", owner->name);
 	build_put_string(build, reference, "uid", owner->uid);
-	build_put_bool(build, reference, "controller", true);
+	if (is_controller)
+		build_put_bool(build, reference, "controller", true);
 	build_put_bool(build, reference, "blockOwnerDeletion", true);
 	build_append(build, owners, reference);
 	build_put(build, metadata, "ownerReferences", owners);
@@ -125,11 +81,12 @@ static struct node *make_labels(struct rbg_turn *turn, struct build *build, cons
 {
 	struct node *labels = build_map(build);
 	rbg_put_role_labels(turn, build, labels, role->spec);
-	build_put_string(build, labels, RBG_LABEL_REVISION, rbg_set_revision(turn, role->spec, revision));
+	const char *name = arena_printf(turn->arena, "%s-%s", rbg_set_name(turn, role->spec), revision);
+	build_put_string(build, labels, rbg_role_label(turn, role->spec->name), role->hash);
+	build_put_string(build, labels, RBG_LABEL_REVISION, strlen(name) <= NAMING_VALUE_MAX ? name : revision);
 	build_put_string(build, labels, naming_key(NAMING_V1ALPHA2, NAMING_INDEX),
 	                 arena_printf(turn->arena, "%lld", (long long)ordinal));
-	build_put_string(build, labels, "statefulset.kubernetes.io/pod-name",
-	                 rbg_instance_name(turn, role->spec, ordinal));
+	build_put_string(build, labels, RBG_LABEL_POD_NAME, rbg_instance_name(turn, role->spec, ordinal));
 	return labels;
 }
 
@@ -145,16 +102,14 @@ static const struct store_object *make_instance(struct rbg_turn *turn, struct rb
 {
 	const char *name = rbg_instance_name(turn, role->spec, ordinal);
 	const struct store_object *set = rbg_peek(turn, RBG_GROUP, "roleinstancesets", rbg_set_name(turn, role->spec));
-	const struct val *parts = rbg_instance_parts(turn, role, as);
 	const struct store_object *other = rbg_peek(turn, RBG_GROUP, "roleinstances", name);
-	if (!set || !parts || (other && is_orphan(other))) {
-		rbg_look_again(turn, 1);
-		return NULL;
-	}
-	if (other) {
+	struct doc *spec = set && !other ? make_spec(turn, role, as, ordinal) : NULL;
+	if (other && !is_orphan(other))
 		rbg_refuse(turn, other);
+	else if (!spec)
+		rbg_look_again(turn, 1);
+	if (!spec)
 		return NULL;
-	}
 	struct build *build = build_create();
 	struct node *root = rbg_object(turn, build, RBG_GROUP "/v1alpha2", "RoleInstance", name),
 		    *metadata = build_map(build);
@@ -163,12 +118,13 @@ static const struct store_object *make_instance(struct rbg_turn *turn, struct rb
 	build_put(build, metadata, "labels", make_labels(turn, build, role, revision, ordinal));
 	if (role->spec->annotations)
 		build_put(build, metadata, "annotations", build_copy(build, role->spec->annotations));
-	rbg_put_owner(build, metadata, set);
+	rbg_put_owner(build, metadata, set, true);
 	build_put(build, root, "metadata", metadata);
-	build_put(build, root, "spec", build_copy(build, parts));
+	build_put(build, root, "spec", build_copy(build, doc_root(spec)));
 	struct doc *doc = build_finish(build, root);
 	rbg_create(turn, RBG_GROUP, "roleinstances", doc_root(doc));
 	doc_destroy(doc);
+	doc_destroy(spec);
 	build_destroy(build);
 	return rbg_peek(turn, RBG_GROUP, "roleinstances", name);
 }
@@ -177,16 +133,19 @@ static const struct store_object *make_instance(struct rbg_turn *turn, struct rb
 static void change_instance(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as,
                             const char *revision, const struct store_object *object, int64_t ordinal)
 {
-	const struct val *parts = rbg_instance_parts(turn, role, as);
-	if (!parts)
+	struct doc *spec = make_spec(turn, role, as, ordinal);
+	if (!spec)
 		return;
 	struct build *build = build_create();
 	struct node *patch = build_map(build), *metadata = build_map(build);
 	build_put(build, metadata, "labels", make_labels(turn, build, role, revision, ordinal));
 	build_put(build, patch, "metadata", metadata);
-	build_put(build, patch, "spec", build_copy(build, parts));
+	struct node *change = difference_merge(build, val_get(object->root, "spec"), doc_root(spec));
+	if (change)
+		build_put(build, patch, "spec", change);
 	rbg_patch(turn, object, build, patch);
 	build_destroy(build);
+	doc_destroy(spec);
 }
 
 const struct store_object *rbg_need_instance(struct rbg_turn *turn, struct rbg_role_state *role,
@@ -196,13 +155,12 @@ const struct store_object *rbg_need_instance(struct rbg_turn *turn, struct rbg_r
 	if (!object)
 		return make_instance(turn, role, as, revision, ordinal);
 	const struct rbg_fact *fact = &turn->facts[role->object_at[ordinal] - 1];
-	const char **name = &role->names[as != role->spec];
 	if (fact->flags & RBG_FACT_TERMINATING)
 		return NULL;
-	*name = *name ? *name : rbg_set_revision(turn, role->spec, revision);
-	if (strcmp(rbg_memo_name(turn, fact->revision), *name) != 0)
-		change_instance(turn, role, as, revision, object, ordinal);
-	return object;
+	if (strcmp(rbg_memo_name(turn, fact->revision), revision) == 0)
+		return object;
+	change_instance(turn, role, as, revision, object, ordinal);
+	return rbg_peek(turn, RBG_GROUP, "roleinstances", object->name);
 }
 
 /* ---- status ---- */
@@ -245,6 +203,7 @@ static void count_pods(struct rbg_turn *turn, const struct rbg_role *as, const s
                        struct instance_status *status)
 {
 	bool is_whole = instance && (int64_t)instance->pod_count >= as->pods;
+	status->is_updated = is_whole;
 	status->component_count = as->component_count;
 	status->counts = arena_alloc(turn->arena, as->component_count * sizeof(*status->counts));
 	memset(status->counts, 0, as->component_count * sizeof(*status->counts));
@@ -256,7 +215,8 @@ static void count_pods(struct rbg_turn *turn, const struct rbg_role *as, const s
 			inner -= as->components[component].size;
 		int64_t *counts = status->counts[component];
 		bool is_ready = pod->is_ready && !pod->is_terminating;
-		bool is_updated = rbg_memo_name(turn, pod->fact->revision) == instance->revision;
+		bool is_updated = strcmp(pod->revision, instance->revision) == 0;
+		status->is_updated &= is_updated;
 		counts[COUNT_SIZE]++;
 		counts[COUNT_READY] += is_ready;
 		counts[COUNT_AVAILABLE] += is_ready;
@@ -281,7 +241,7 @@ static struct node *write_counts(struct build *build, const struct rbg_role *as,
 	struct node *list = build_list(build);
 	for (size_t i = 0; i < status->component_count; i++) {
 		struct node *item = build_map(build);
-		build_put_string(build, item, "name", part_name(as, i));
+		build_put_string(build, item, "name", rbg_part_name(as, i));
 		for (int k = 0; k < COUNTS; k++)
 			build_put_int(build, item, count_names[k], status->counts[i][k]);
 		build_append(build, list, item);
@@ -290,12 +250,12 @@ static struct node *write_counts(struct build *build, const struct rbg_role *as,
 }
 
 static void write_status(struct rbg_turn *turn, const struct rbg_role *as, const struct store_object *object,
-                         const char *revision, const struct instance_status *status)
+                         const struct instance_status *status)
 {
 	bool ready = status->is_ready;
 	struct build *build = build_create();
 	struct node *node = build_map(build);
-	const char *hash = naming_value(arena_printf(turn->arena, "%s-%s", object->name, revision), turn->arena);
+	const char *hash = arena_printf(turn->arena, "%s-%s", object->name, rbg_instance_revision(turn, object));
 	struct condition conditions[] = {
 		{READY, ready ? "True" : "False", ready ? "Ready" : "PodsNotReady", ready ? "" : "NotReady"},
 		{ALL_READY, ready ? "True" : "False", ready ? "PodsReady" : "AtLeastOnePodNotReady", ""},
@@ -303,7 +263,8 @@ static void write_status(struct rbg_turn *turn, const struct rbg_role *as, const
 	};
 	build_put_int(build, node, "observedGeneration", status->generation);
 	build_put_string(build, node, "updateRevision", hash);
-	build_put_string(build, node, "currentRevision", hash);
+	if (status->is_updated || !val_path(object->root, "status", "currentRevision", NULL))
+		build_put_string(build, node, "currentRevision", hash);
 	build_put_string(build, node, "labelSelector",
 	                 arena_printf(turn->arena, "%s=%s", RBG_LABEL_INSTANCE, object->name));
 	build_put(build, node, "componentStatuses", write_counts(build, as, status));
@@ -338,7 +299,7 @@ static void report_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 	if (instance && !status.is_ready && instance->since >= turn->now)
 		rbg_look_again(turn, 1);
 	else
-		write_status(turn, as, object, revision, &status);
+		write_status(turn, as, object, &status);
 }
 
 void rbg_settle_instances(struct rbg_turn *turn)

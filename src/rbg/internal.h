@@ -16,16 +16,23 @@
 #include "loop/reconciler.h"
 #include "loop/settings.h"
 #include "loop/writes.h"
+#include "object/tree.h"
 #include "rollout/merge.h"
 #include "rollout/order.h"
 
 #define RBG_LABEL "rbg.workloads.x-k8s.io/"
 #define RBG_LABEL_INSTANCE RBG_LABEL "role-instance-name"
 #define RBG_LABEL_COMPONENT RBG_LABEL "component-name"
-#define RBG_LABEL_POD_INDEX RBG_LABEL "component-index"
+#define RBG_LABEL_COMPONENT_ID RBG_LABEL "component-id"     /* number of a pod in its component */
+#define RBG_LABEL_COMPONENT_SIZE RBG_LABEL "component-size" /* of leader and workers: of the instance */
+#define RBG_LABEL_POD_INDEX RBG_LABEL "component-index"     /* of leader and workers: number in the instance */
+#define RBG_LABEL_UNIQUE RBG_LABEL "group-unique-hash" /* what groups with domains of their own know each other by */
 #define RBG_LABEL_SUBGROUP "kai.scheduler/subgroup-name"
 #define RBG_LABEL_REVISION "controller-revision-hash"
+#define RBG_LABEL_POD_NAME "statefulset.kubernetes.io/pod-name" /* of all pods of an instance: its name */
 #define RBG_LABEL_GROUP_REVISION RBG_LABEL "group-revision"
+/* Of pods: the revision of their set, a slash, and the revision label it was written with. */
+#define RBG_REVISION_ANNOTATION RBG_LABEL "set-revision"
 #define RBG_ROLLBACK_ANNOTATION RBG_LABEL "rollback-to"
 #define RBG_READY_CONDITION "InPlaceUpdateReady" /* of pods */
 #define RBG_APPROVE_ANNOTATION RBG_LABEL "canary-approved"
@@ -47,7 +54,8 @@ struct rbg_controller {
 struct rbg_pod {
 	struct store_object *object; /* of the list of dependents */
 	const struct rbg_fact *fact;
-	int64_t index; /* within its instance */
+	int64_t index;        /* within its instance */
+	const char *revision; /* "" when it is not known */
 	bool is_ready, is_scheduled, is_terminating, is_gated;
 	bool is_over;      /* failed or completed */
 	bool has_restarts; /* a container was started again, by itself */
@@ -80,11 +88,11 @@ struct rbg_role_state {
 	int64_t span;        /* highest ordinal + 1 */
 	size_t *object_at;   /* index in `owned` + 1 of the RoleInstance, for ordinals below `object_span` */
 	int64_t object_span;
-	const char *names[2]; /* of the update and the current revision in objects above pods, once asked for */
-	struct doc *parts,
-		*old_parts; /* specs of instances at the update and at the current revision, once asked for */
+	struct rbg_parts *parts;                    /* what instances are made from, by revision, once asked for */
 	bool *is_ready, *is_scheduled, *is_updated; /* by ordinal, span entries at least `desired` */
+	/* Revisions of its set, as hashes: those of the group follow from everything in a role. */
 	const char *update_revision, *current_revision;
+	const char *hash;    /* of the role in the revision of the group */
 	int64_t last_target; /* of the last turn, from the status */
 	int64_t target;      /* instances that are to exist, without surge */
 	struct update_shape shape;
@@ -125,6 +133,12 @@ struct rbg_rule_state { /* of a coordination with segments */
 	const char *topology_key;
 };
 
+struct rbg_parts {
+	struct rbg_parts *next;
+	const struct rbg_role *as;
+	struct doc *doc;
+};
+
 struct rbg_restart {
 	const char *instance;
 	int64_t count, last; /* last: seconds */
@@ -144,7 +158,8 @@ struct rbg_turn {
 	struct rbg_role_state *roles;
 	struct rbg_rule_state *rules;
 	size_t rule_count;
-	bool *is_seen; /* by index in owned: still wanted */
+	size_t *parents; /* by index in owned: index + 1 of the owner below the group; 0: the group itself */
+	bool *is_seen;   /* by index in owned: still wanted */
 	/* By index in owned; how many of them are not of the last turn. */
 	struct rbg_fact *facts;
 	size_t fresh_facts;
@@ -159,6 +174,7 @@ struct rbg_turn {
 	size_t restart_count;
 	bool failed;
 	const char *refusal; /* why something cannot be written, if that will not pass by itself */
+	bool is_in_the_way;  /* namely because somebody else's object is there */
 	int64_t again;       /* seconds after which to look again; 0: not */
 };
 
@@ -179,12 +195,14 @@ bool rbg_roll_back(struct rbg_turn *turn);
 /* `annotation` of the group, unless it is NULL, gets `value`. */
 bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why, const char *annotation,
                  const char *value);
+/* The newest revision of the group whose roles all are what is complete; NULL when there is none. */
+const struct store_object *rbg_complete_revision(struct rbg_turn *turn);
 /* What the status said about a role, NULL when nothing. */
 const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name);
 /* The label of ControllerRevisions that holds the revision of a role. */
 const char *rbg_role_label(struct rbg_turn *turn, const char *role);
 /* The role at a revision, NULL when that is not known any more. */
-const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_state *role, const char *revision);
+const struct rbg_role *rbg_role_at(struct rbg_turn *turn, struct rbg_role_state *role, const char *revision);
 /* rbg_inplace.c */
 /* RBG_FACT_RESTARTED and RBG_FACT_CHANGING of a pod. */
 unsigned rbg_read_in_place(const struct val *annotations, const struct val *status);
@@ -195,6 +213,8 @@ void rbg_unmark(struct rbg_turn *turn, const struct rbg_instance *instance);
 /* rbg_runtime.c */
 /* Blocks the turn when a profile that a role names does not exist. */
 void rbg_check_runtimes(struct rbg_turn *turn);
+/* Whether a change of a profile is one of the role. */
+bool rbg_has_rolling_runtime(const struct rbg_turn *turn, const struct rbg_role *role);
 /* What makes another revision of the role. */
 void rbg_hash_runtimes(const struct rbg_turn *turn, const struct rbg_role *role, struct buffer *text);
 /* A list of patches for the template, in their order; NULL when the role has no runtimes. */
@@ -215,6 +235,27 @@ void rbg_find_topologies(struct rbg_turn *turn);
 void rbg_write_gangs(struct rbg_turn *turn);
 const char *rbg_gang_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal);
 const char *rbg_subgroup_of(const struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal);
+/* The revision of its set that the role is. */
+const char *rbg_set_revision(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as);
+/* What stands behind the last dash: names of revisions end with their hashes. */
+const char *rbg_short_hash(const char *name);
+/* rbg_history.c: ControllerRevisions of sets and instances */
+/* The hash of the spec that instances are made from; of one instance. */
+const char *rbg_hash_set(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as);
+const char *rbg_hash_instance(struct rbg_turn *turn, const struct val *spec);
+/* Writes the revision a set is at, and forgets old ones. */
+void rbg_keep_set_revision(struct rbg_turn *turn, struct rbg_role_state *role, const struct store_object *set);
+/* rbg_parts.c: what instances are made from */
+/* The spec of an instance of the role: components with their templates, and the restart policy. */
+const struct val *rbg_instance_parts(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as);
+void rbg_forget_parts(struct rbg_turn *turn);
+const char *rbg_part_name(const struct rbg_role *role, size_t component);
+/* NULL when its pods have no name in the network. */
+const char *rbg_part_service(const struct rbg_turn *turn, const struct rbg_role *role, size_t component);
+/* The label of nodes whose domains pods of this template do not share with other groups; NULL: none. */
+const char *rbg_exclusive_key(const struct rbg_turn *turn, const struct rbg_role *role, const struct val *template);
+/* rbg_render.c: by which labels pods and their instance know which one they are */
+void rbg_put_identity(struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal, struct tree *labels);
 /* rbg_instances.c: RoleInstances */
 /* Of an ordinal, made or brought to the revision when it is not; NULL when that cannot be now. `as` is the role at it. */
 const struct store_object *rbg_need_instance(struct rbg_turn *turn, struct rbg_role_state *role,
@@ -223,11 +264,8 @@ const struct store_object *rbg_need_instance(struct rbg_turn *turn, struct rbg_r
 void rbg_settle_instances(struct rbg_turn *turn);
 /* The status of a RoleInstance as one number, and whether it says that the instance is being restarted. */
 uint64_t rbg_instance_digest(const struct store_object *object, bool *is_restarting);
-/* The spec of an instance of the role: components with their templates, and the restart policy. */
-const struct val *rbg_instance_parts(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as);
-void rbg_forget_parts(struct rbg_turn *turn);
-/* The revision as objects between a group and its pods name it. */
-const char *rbg_set_revision(const struct rbg_turn *turn, const struct rbg_role *role, const char *revision);
+/* The hash that its pods have as their revision. */
+const char *rbg_instance_revision(struct rbg_turn *turn, const struct store_object *object);
 /* rbg_sets.c: RoleInstanceSets */
 void rbg_write_sets(struct rbg_turn *turn);
 void rbg_report_sets(struct rbg_turn *turn);
@@ -273,8 +311,11 @@ void rbg_put_role_labels(struct rbg_turn *turn, struct build *build, struct node
 const char *rbg_role_type(const struct rbg_role *role);
 /* What stands for namespace and name of the group in labels. */
 const char *rbg_group_hash(struct rbg_turn *turn);
-/* Makes `owner` the controller of the object with this metadata. */
-void rbg_put_owner(struct build *build, struct node *metadata, const struct store_object *owner);
+/* Those of them that select the pods of a role. */
+void rbg_put_common_labels(struct rbg_turn *turn, struct build *build, struct node *labels,
+                           const struct rbg_role *role);
+/* Makes `owner` the owner of the object with this metadata, and its controller if it is. */
+void rbg_put_owner(struct build *build, struct node *metadata, const struct store_object *owner, bool is_controller);
 
 /* rbg_write.c: documents into the store. All return whether it worked; what went wrong fails the turn. */
 struct node *rbg_metadata(struct rbg_turn *turn, struct build *build, const char *name);

@@ -10,12 +10,18 @@
 
 #define MOST_NAMES 64 /* roles and revisions; beyond, the memo begins anew */
 
+struct known_revision {
+	uint64_t key;
+	uint16_t name;
+};
+
 struct memo {
 	struct rbg_fact *slots; /* by version, open addressing */
 	size_t slot_count;      /* a power of two */
 	size_t fact_count;
 	size_t other_count; /* of facts that are about neither pods nor PodGroups */
 	VEC(char *) names;
+	VEC(struct known_revision) revisions;
 	uint64_t wired; /* key of rbg_memo_set_wired, 0: not */
 	uint64_t sets;  /* key of rbg_memo_note_sets, 0: not */
 	UT_hash_handle hh;
@@ -36,6 +42,7 @@ static void clear_names(struct memo *memo)
 	for (size_t i = 0; i < memo->names.count; i++)
 		free(memo->names.items[i]);
 	memo->names.count = 0;
+	memo->revisions.count = 0;
 }
 
 static void drop(struct rbg_memos *memos, struct memo *memo)
@@ -43,6 +50,7 @@ static void drop(struct rbg_memos *memos, struct memo *memo)
 	HASH_DEL(memos->by_group, memo);
 	clear_names(memo);
 	vec_free(&memo->names);
+	vec_free(&memo->revisions);
 	free(memo->slots);
 	free(memo);
 }
@@ -137,7 +145,17 @@ static unsigned read_mark(const struct store_object *object, const struct val *s
 	return 0;
 }
 
-static void read_pod(struct memo *memo, const struct store_object *object, struct rbg_fact *fact)
+/* What a pod was written from, as long as its revision label is the one it was written with: then nobody else has changed
+ * it since. */
+static const char *read_revision(struct arena *arena, const char *label, const char *noted)
+{
+	const char *slash = strchr(noted, '/');
+	if (!label || !slash || strcmp(slash + 1, label) != 0)
+		return "";
+	return arena_printf(arena, "%.*s", (int)(slash - noted), noted);
+}
+
+static void read_pod(struct arena *arena, struct memo *memo, const struct store_object *object, struct rbg_fact *fact)
 {
 	const struct val *metadata = val_get(object->root, "metadata"), *spec = val_get(object->root, "spec"),
 			 *status = val_get(object->root, "status"), *annotations = val_get(metadata, "annotations");
@@ -166,11 +184,13 @@ static void read_pod(struct memo *memo, const struct store_object *object, struc
 	fact->ready_since = read_time(val_get(ready, "lastTransitionTime"));
 	fact->ordinal = read_index(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_INDEX));
 	fact->index = read_index(&object->labels, RBG_LABEL_POD_INDEX);
-	/* Other controllers leave it out where the component has a number. */
-	if (fact->index < 0)
-		fact->index = read_index(&object->labels, RBG_LABEL "component-id");
+	fact->id = read_index(&object->labels, RBG_LABEL_COMPONENT_ID);
+	const char *component = labels_get(&object->labels, RBG_LABEL_COMPONENT);
+	fact->component = name_number(memo, component ? component : "");
 	fact->role = name_number(memo, role ? role : "");
-	fact->revision = name_number(memo, revision ? revision : "");
+	fact->texts = rbg_memo_hash(revision ? revision : "");
+	fact->revision = name_number(memo, read_revision(arena, revision,
+	                                                 val_str(val_get(annotations, RBG_REVISION_ANNOTATION), "")));
 }
 
 static void read_gang(const struct store_object *object, struct rbg_fact *fact)
@@ -194,7 +214,8 @@ static int64_t read_generation(const struct store_object *object)
 	return generation;
 }
 
-static void read_instance(struct memo *memo, const struct store_object *object, struct rbg_fact *fact)
+static void read_instance(struct rbg_turn *turn, struct memo *memo, const struct store_object *object,
+                          struct rbg_fact *fact)
 {
 	const char *role = labels_get(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_ROLE));
 	const char *revision = labels_get(&object->labels, RBG_LABEL_REVISION);
@@ -206,7 +227,8 @@ static void read_instance(struct memo *memo, const struct store_object *object, 
 		fact->flags |= RBG_FACT_TERMINATING;
 	fact->ordinal = read_index(&object->labels, naming_key(NAMING_V1ALPHA2, NAMING_INDEX));
 	fact->role = name_number(memo, role ? role : "");
-	fact->revision = name_number(memo, revision ? revision : "");
+	fact->revision = name_number(memo, revision ? rbg_short_hash(revision) : "");
+	fact->gang = rbg_memo_hash(rbg_instance_revision(turn, object));
 }
 
 static const struct rbg_fact *known(const struct memo *memo, uint64_t version)
@@ -220,16 +242,35 @@ static const struct rbg_fact *known(const struct memo *memo, uint64_t version)
 	return NULL;
 }
 
+void rbg_memo_open(struct rbg_turn *turn)
+{
+	turn->memo = find(turn->controller->memos, turn->object->namespace_, turn->object->name, true);
+	if (turn->memo->names.count > MOST_NAMES) {
+		clear_names(turn->memo);
+		turn->memo->slot_count = 0;
+	}
+}
+
+const char *rbg_memo_revision(const struct rbg_turn *turn, uint64_t key)
+{
+	for (size_t i = 0; i < turn->memo->revisions.count; i++)
+		if (turn->memo->revisions.items[i].key == key)
+			return turn->memo->names.items[turn->memo->revisions.items[i].name];
+	return NULL;
+}
+
+const char *rbg_memo_note_revision(struct rbg_turn *turn, uint64_t key, const char *revision)
+{
+	struct known_revision known = {key, name_number(turn->memo, revision)};
+	vec_push(&turn->memo->revisions, known);
+	return turn->memo->names.items[known.name];
+}
+
 void rbg_memo_read(struct rbg_turn *turn)
 {
-	struct memo *memo = find(turn->controller->memos, turn->object->namespace_, turn->object->name, true);
+	struct memo *memo = turn->memo;
 	size_t others = 0;
-	turn->memo = memo;
 	turn->facts = arena_array(turn->arena, struct rbg_fact, turn->owned.count + 1);
-	if (memo->names.count > MOST_NAMES) {
-		clear_names(memo);
-		memo->slot_count = 0;
-	}
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		const struct store_object *object = turn->owned.items[i];
 		const struct rbg_fact *old = known(memo, object->version);
@@ -244,11 +285,11 @@ void rbg_memo_read(struct rbg_turn *turn)
 		}
 		fact->version = object->version;
 		if (object->type == turn->pods)
-			read_pod(memo, object, fact);
+			read_pod(turn->arena, memo, object, fact);
 		else if (object->type == turn->gangs)
 			read_gang(object, fact);
 		else if (object->type == turn->instances)
-			read_instance(memo, object, fact);
+			read_instance(turn, memo, object, fact);
 		else if (object->type == turn->sets)
 			fact->minimum = read_generation(object);
 		else

@@ -24,15 +24,19 @@ enum rbg_fact_flag {
 /* Of one object that the group owns. */
 struct rbg_fact {
 	uint64_t version; /* 0: nothing */
-	/* Hash of the name of a PodGroup: its own, or the one that a pod names. */
+	/* Hash of the name of a PodGroup: its own, or the one that a pod names; RoleInstances: of the revision label that its
+	 * pods are to have. */
 	uint64_t gang;
 	int64_t created, ready_since;   /* pods: seconds, INT64_MIN when unknown */
 	int64_t marked_since;           /* the same, of RBG_FACT_MARKED */
 	int32_t ordinal, index;         /* pods: -1 for a label that is none */
 	uint16_t role, revision, flags; /* pods: the first two number names of the memo */
 	int64_t minimum; /* PodGroups: minMember, -1 without; RoleInstances and their sets: the generation */
-	/* PodGroups: hash of everything else in the spec that is_settled looks at; RoleInstances: digest of the status. */
+	/* PodGroups: hash of everything else in the spec that is_settled looks at; RoleInstances: digest of the status; pods:
+	 * hash of the revision label. */
 	uint64_t texts;
+	int32_t id;         /* pods: number within their component, -1 for a label that is none */
+	uint16_t component; /* pods: the number of its name */
 };
 
 struct rbg_memos;
@@ -41,6 +45,8 @@ void rbg_memos_destroy(struct rbg_memos *memos); /* NULL is a no-op */
 /* The group is gone. */
 void rbg_memos_drop(struct rbg_memos *memos, const char *namespace_, const char *name);
 
+/* Before anything else of the memo is used in a turn. */
+void rbg_memo_open(struct rbg_turn *turn);
 /* Fills turn->facts, one per owned object. */
 void rbg_memo_read(struct rbg_turn *turn);
 /* The text that `role` or `revision` of a fact stands for. */
@@ -56,6 +62,10 @@ void rbg_memo_set_wired(struct rbg_turn *turn, uint64_t key);
 /* The same of RoleInstanceSets. */
 bool rbg_memo_has_sets(const struct rbg_turn *turn, uint64_t key);
 void rbg_memo_note_sets(struct rbg_turn *turn, uint64_t key);
+
+/* The revision of a set that was found for a role; `key` says what it follows from. NULL: none yet. */
+const char *rbg_memo_revision(const struct rbg_turn *turn, uint64_t key);
+const char *rbg_memo_note_revision(struct rbg_turn *turn, uint64_t key, const char *revision);
 
 uint64_t rbg_memo_hash(const char *text);
 /* `texts` of a PodGroup whose spec has nothing but minMember and these (NULL: not). */

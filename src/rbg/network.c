@@ -9,13 +9,26 @@
 static const char *const spec_field[] = {"spec", NULL};
 static const char *const data_field[] = {"data", NULL};
 
-static void write_service(struct rbg_turn *turn, const struct rbg_role *role)
+static bool write_service(struct rbg_turn *turn, const struct rbg_role *role)
 {
 	struct build *build = build_create();
 	const char *name = rbg_service_name(turn, role);
+	const struct store_object *set = rbg_peek(turn, RBG_GROUP, "roleinstancesets", rbg_set_name(turn, role));
 	struct node *root = rbg_object(turn, build, "v1", "Service", name), *spec = build_map(build),
-		    *selector = build_map(build), *ports = build_list(build);
+		    *selector = build_map(build), *ports = build_list(build), *metadata = build_map(build),
+		    *labels = build_map(build);
 	const struct val *port;
+	if (!set) {
+		build_destroy(build);
+		rbg_look_again(turn, 1);
+		return false;
+	}
+	rbg_put_common_labels(turn, build, labels, role);
+	build_put_string(build, metadata, "name", name);
+	build_put_string(build, metadata, "namespace", turn->object->namespace_);
+	build_put(build, metadata, "labels", labels);
+	rbg_put_owner(build, metadata, set, false);
+	build_put(build, root, "metadata", metadata);
 	build_put_string(build, spec, "clusterIP", "None");
 	build_put_bool(build, spec, "publishNotReadyAddresses", true);
 	build_put_string(build, spec, "type", "ClusterIP");
@@ -23,7 +36,7 @@ static void write_service(struct rbg_turn *turn, const struct rbg_role *role)
 	build_put_string(build, selector, naming_key(NAMING_V1ALPHA2, NAMING_GROUP), turn->spec.name);
 	build_put_string(build, selector, naming_key(NAMING_V1ALPHA2, NAMING_ROLE), role->name);
 	if (role->serves_by_leader)
-		build_put_string(build, selector, RBG_LABEL_POD_INDEX, "0");
+		build_put_string(build, selector, RBG_LABEL_COMPONENT, rbg_part_name(role, 0));
 	build_put(build, spec, "selector", selector);
 	for (struct val_iter it = val_iter(role->service_ports); val_next(&it, NULL, &port);) {
 		struct node *item = build_copy(build, port);
@@ -35,6 +48,7 @@ static void write_service(struct rbg_turn *turn, const struct rbg_role *role)
 	build_put(build, root, "spec", spec);
 	rbg_ensure(turn, build, "", "services", name, root, spec_field);
 	build_destroy(build);
+	return true;
 }
 
 /* Names of ports become keys that templates can refer to: lower case, no dashes. */
@@ -55,7 +69,6 @@ static struct node *describe_role(struct rbg_turn *turn, struct build *build, co
 {
 	struct node *node = build_map(build), *instances = build_list(build);
 	const struct val *port;
-	build_put_int(build, node, "size", role->desired);
 	for (int64_t ordinal = 0; ordinal < role->desired; ordinal++) {
 		struct node *instance = build_map(build), *ports = build_map(build);
 		/* The first pod of an instance speaks for it: it is the leader. */
@@ -73,6 +86,7 @@ static struct node *describe_role(struct rbg_turn *turn, struct build *build, co
 		build_append(build, instances, instance);
 	}
 	build_put(build, node, "instances", instances);
+	build_put_int(build, node, "size", role->desired);
 	return node;
 }
 
@@ -82,12 +96,12 @@ static void write_config(struct rbg_turn *turn)
 	struct node *config = build_map(build), *group = build_map(build), *names = build_list(build),
 		    *roles = build_map(build);
 	build_put_string(build, group, "name", turn->spec.name);
-	build_put_int(build, group, "size", (int64_t)turn->spec.role_count);
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		build_append(build, names, build_string(build, turn->spec.roles[r].name));
 		build_put(build, roles, turn->spec.roles[r].name, describe_role(turn, build, &turn->roles[r]));
 	}
 	build_put(build, group, "roles", names);
+	build_put_int(build, group, "size", (int64_t)turn->spec.role_count);
 	build_put(build, config, "group", group);
 	build_put(build, config, "roles", roles);
 	struct buffer text = {0};
@@ -128,10 +142,11 @@ void rbg_write_network(struct rbg_turn *turn)
 {
 	uint64_t key = make_key(turn);
 	if (!rbg_memo_is_wired(turn, key)) {
+		bool done = true;
 		for (size_t r = 0; r < turn->spec.role_count; r++)
-			write_service(turn, &turn->spec.roles[r]);
+			done &= write_service(turn, &turn->spec.roles[r]);
 		write_config(turn);
-		if (!turn->failed)
+		if (done && !turn->failed)
 			rbg_memo_set_wired(turn, key);
 	}
 	sweep(turn);

@@ -4,13 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, size_t owned, struct rbg_pod *out)
+/* A pod with the place it claims to have. */
+struct found {
+	size_t owned;
+	int role;
+	int64_t ordinal, index;
+	const char *revision;
+};
+
+static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, const struct found *found, struct rbg_pod *out)
 {
-	const struct rbg_fact *fact = &turn->facts[owned];
+	const struct rbg_fact *fact = &turn->facts[found->owned];
 	*out = (struct rbg_pod){
-		.object = turn->owned.items[owned],
+		.object = turn->owned.items[found->owned],
 		.fact = fact,
-		.index = fact->index,
+		.index = found->index,
+		.revision = found->revision,
 		.is_terminating = fact->flags & RBG_FACT_TERMINATING,
 		.is_over = fact->flags & RBG_FACT_OVER,
 		.is_scheduled = fact->flags & RBG_FACT_SCHEDULED,
@@ -28,13 +37,6 @@ static void read_pod(struct rbg_turn *turn, const struct rbg_role *role, size_t 
 	}
 }
 
-/* A pod with the place it claims to have. */
-struct found {
-	size_t owned;
-	int role;
-	int64_t ordinal, index;
-};
-
 static int compare_found(const void *left, const void *right)
 {
 	const struct found *a = left, *b = right;
@@ -45,17 +47,47 @@ static int compare_found(const void *left, const void *right)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
+/* Its number among the pods of the instance. Pods of a component that the role has not stand behind all others. */
+static int64_t find_index(const struct rbg_turn *turn, const struct rbg_role *role, const struct rbg_fact *fact)
+{
+	const char *component = rbg_memo_name(turn, fact->component);
+	int64_t before = 0;
+	if (fact->id < 0 || (role->is_leader_worker && fact->index >= 0))
+		return fact->index;
+	for (size_t i = 0; i < role->component_count; i++) {
+		if (strcmp(rbg_part_name(role, i), component) == 0)
+			return before + fact->id;
+		before += role->components[i].size;
+	}
+	return before + fact->id;
+}
+
+/* What the pod was made from. One that another controller made says it by the label that its instance asks for. */
+static const char *find_revision(const struct rbg_turn *turn, const struct rbg_fact *fact, const struct rbg_fact *owner)
+{
+	const char *noted = rbg_memo_name(turn, fact->revision);
+	return *noted || !owner || owner->gang != fact->texts ? noted : rbg_memo_name(turn, owner->revision);
+}
+
 static size_t find_pods(struct rbg_turn *turn, struct found *found)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < turn->owned.count; i++) {
-		const struct rbg_fact *fact = &turn->facts[i];
+		const struct rbg_fact *fact = &turn->facts[i], *owner = NULL;
 		if (turn->owned.items[i]->type != turn->pods)
 			continue;
-		int number = rbg_role_find(&turn->spec, rbg_memo_name(turn, fact->role));
-		/* What belongs to no role of the spec is swept away at the end. */
-		if (number >= 0 && fact->ordinal >= 0 && fact->index >= 0)
-			found[count++] = (struct found){i, number, fact->ordinal, fact->index};
+		if (turn->parents[i] > 0 && turn->owned.items[turn->parents[i] - 1]->type == turn->instances)
+			owner = &turn->facts[turn->parents[i] - 1];
+		int number = rbg_role_find(&turn->spec, rbg_memo_name(turn, owner ? owner->role : fact->role));
+		if (number < 0)
+			continue; /* what belongs to no role of the spec is swept away at the end */
+		const struct rbg_role_state *role = &turn->roles[number];
+		struct found one = {i, number, owner ? owner->ordinal : fact->ordinal, 0,
+		                    find_revision(turn, fact, owner)};
+		bool is_new = strcmp(one.revision, role->update_revision) == 0;
+		one.index = find_index(turn, is_new ? role->spec : role->old_spec, fact);
+		if (one.ordinal >= 0 && one.index >= 0)
+			found[count++] = one;
 	}
 	qsort(found, count, sizeof(*found), compare_found);
 	return count;
@@ -98,9 +130,9 @@ static void collect(struct rbg_turn *turn, struct rbg_role_state *role, const st
 		instance->ordinal = found[i].ordinal;
 		instance->pods = arena_array(turn->arena, struct rbg_pod, end - i);
 		for (; i < end; i++) {
-			read_pod(turn, role->spec, found[i].owned, &instance->pods[instance->pod_count++]);
+			read_pod(turn, role->spec, &found[i], &instance->pods[instance->pod_count++]);
 			turn->is_seen[found[i].owned] = true;
-			instance->revision = rbg_memo_name(turn, turn->facts[found[i].owned].revision);
+			instance->revision = found[i].revision;
 		}
 		role->span = instance->ordinal + 1;
 	}

@@ -79,6 +79,28 @@ static bool release(struct rbg_turn *turn, const struct rbg_role_state *role, co
 	return released;
 }
 
+/* Pods that another controller made belong to no PodGroup yet. */
+static void join_gang(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
+{
+	const char *subgroup = rbg_subgroup_of(turn, role, instance->ordinal);
+	for (size_t i = 0; i < instance->pod_count; i++) {
+		const struct rbg_pod *pod = &instance->pods[i];
+		if (pod->fact->gang != rbg_memo_hash("") || pod->is_terminating)
+			continue;
+		struct build *build = build_create();
+		struct node *patch = build_map(build), *metadata = build_map(build), *labels = build_map(build),
+			    *annotations = build_map(build);
+		if (subgroup)
+			build_put_string(build, labels, RBG_LABEL_SUBGROUP, subgroup);
+		build_put_string(build, annotations, "pod-group-name", rbg_gang_of(turn, role, instance->ordinal));
+		build_put(build, metadata, "labels", labels);
+		build_put(build, metadata, "annotations", annotations);
+		build_put(build, patch, "metadata", metadata);
+		rbg_patch(turn, pod->object, build, patch);
+		build_destroy(build);
+	}
+}
+
 /* When its segment has started, an instance gets a PodGroup of its own. */
 static void leave_segment(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
 {
@@ -135,6 +157,7 @@ static void settle_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 	if (instance->is_terminating)
 		return; /* its names are free when it is gone */
 	rbg_unmark(turn, instance);
+	join_gang(turn, role, instance);
 	if (role->start && !rbg_is_starting(role, instance->ordinal))
 		leave_segment(turn, role, instance);
 	if (instance->must_restart)

@@ -363,8 +363,11 @@ static void report_refusal(struct rbg_turn *turn)
 {
 	struct build *build = build_create();
 	struct node *status = build_map(build);
-	struct condition condition = {"ReconcileFailed", "True", "Refused", turn->refusal};
-	build_put(build, status, "conditions", writes_conditions(build, turn->object->root, &condition, 1, turn->now));
+	struct condition conditions[] = {{"ReconcileFailed", "True", "Refused", turn->refusal},
+	                                 {"Ready", "False", "NotAdopted", turn->refusal}};
+	/* What runs may go on after a refusal; where an object of somebody else is in the way part of it was never ours. */
+	build_put(build, status, "conditions",
+	          writes_conditions(build, turn->object->root, conditions, turn->is_in_the_way ? 2 : 1, turn->now));
 	writes_patch_status(turn->store, turn->object, build, status);
 	build_destroy(build);
 }

@@ -1,51 +1,51 @@
-/* Owns revisions: the history of a group's spec in ControllerRevisions, which revision a role has and is to have, and the
- * way back. The hash of a role covers what its pods are made from and nothing else, so that a change of one role leaves
- * the others alone and scaling updates nobody. */
-#include "rbg/internal.h"
+/* Owns revisions of a group: its roles in ControllerRevisions, which revision each role has and is to have, and the way back.
+ *
+ * There are two kinds. The one of the group is the hash of its roles without replicas, with everything that is written in
+ * them. The one of a role is what its instances are made from, as its RoleInstanceSet has it: a change of one role leaves the
+ * others alone, and scaling updates nobody. */
+#include "rbg/render.h"
+#include "rbg/typed.h"
 
 #include "base/hash.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HISTORY 5 /* revisions kept besides those in use */
 
-static const char *hash_text(struct rbg_turn *turn, const struct buffer *text)
-{
-	return arena_printf(turn->arena, "%010" PRIx64, (uint64_t)XXH3_64bits(text->text, text->length) >> 24);
-}
+/* ---- what a role is made from ---- */
 
-static const char *hash_role(struct rbg_turn *turn, const struct rbg_role *role)
+/* All that instances follow from, as one number: what it stands for is worked out once. */
+static uint64_t hash_content(struct rbg_turn *turn, const struct rbg_role *role)
 {
 	struct buffer text = {0};
 	for (size_t i = 0; i < role->component_count; i++) {
 		const struct rbg_component *component = &role->components[i];
-		buffer_printf(&text, "%s %lld\n", component->name, (long long)component->size);
-		val_write(component->template, DOC_JSON_COMPACT, &text);
-		for (int p = 0; p < 2; p++) {
+		const char *exclusive = rbg_exclusive_key(turn, role, component->template);
+		buffer_printf(&text, "%s %lld %s %s\n", component->name, (long long)component->size,
+		              component->service ? component->service : "", exclusive ? exclusive : "");
+		const struct val *parts[] = {component->template, component->patches[0], component->patches[1],
+		                             component->labels, component->annotations};
+		for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++) {
 			buffer_puts(&text, "\n");
-			if (component->patches[p])
-				val_write(component->patches[p], DOC_JSON_COMPACT, &text);
+			if (parts[p])
+				val_write(parts[p], DOC_JSON_COMPACT, &text);
 		}
-		/* Only where they are given: roles without them keep the revision they have. */
-		if (component->labels)
-			val_write(component->labels, DOC_JSON_COMPACT, &text);
-		if (component->annotations)
-			val_write(component->annotations, DOC_JSON_COMPACT, &text);
-		if (component->service)
-			buffer_printf(&text, "\n%s\n", component->service);
 	}
-	for (int i = 0; i < 2; i++) {
-		const struct val *extra = i ? role->annotations : role->labels;
-		buffer_puts(&text, "\n");
-		if (extra)
-			val_write(extra, DOC_JSON_COMPACT, &text);
-	}
+	buffer_printf(&text, "%s %s %d%d%d%d %lld %lld\n", role->name, rbg_service_name(turn, role),
+	              role->is_leader_worker, role->serves_by_leader, role->recreates, role->recreates_group,
+	              (long long)role->base_delay, (long long)role->max_delay);
 	rbg_hash_runtimes(turn, role, &text);
-	const char *hash = hash_text(turn, &text);
+	uint64_t hash = XXH3_64bits(text.text, text.length);
 	buffer_free(&text);
 	return hash;
+}
+
+const char *rbg_set_revision(struct rbg_turn *turn, struct rbg_role_state *role, const struct rbg_role *as)
+{
+	uint64_t key = hash_content(turn, as);
+	const char *revision = rbg_memo_revision(turn, key);
+	return revision ? revision : rbg_memo_note_revision(turn, key, rbg_hash_set(turn, role, as));
 }
 
 const char *rbg_role_label(struct rbg_turn *turn, const char *role)
@@ -54,32 +54,53 @@ const char *rbg_role_label(struct rbg_turn *turn, const char *role)
 	return arena_printf(turn->arena, "%s%s", RBG_LABEL, naming_value(key, turn->arena));
 }
 
-/* ---- the spec of the revision ---- */
+/* ---- the revision of the group ---- */
 
-/* The spec without replicas: what a revision remembers. */
-static struct node *snapshot_spec(struct rbg_turn *turn, struct build *build)
+static void write_list(const char *key, const struct val *list, enum typed_kind kind, struct buffer *text)
 {
-	struct node *data = build_map(build), *spec = build_map(build), *roles = build_list(build);
-	const struct val *from = val_get(turn->object->root, "spec"), *item, *field;
-	const char *key, *name;
-	for (struct val_iter it = val_iter(from); val_next(&it, &key, &item);)
-		if (strcmp(key, "roles") != 0)
-			build_put(build, spec, key, build_copy(build, item));
-	for (struct val_iter it = val_iter(val_get(from, "roles")); val_next(&it, NULL, &item);) {
-		struct node *role = build_map(build);
-		for (struct val_iter at = val_iter(item); val_next(&at, &name, &field);)
-			if (strcmp(name, "replicas") != 0)
-				build_put(build, role, name, build_copy(build, field));
-		build_append(build, roles, role);
+	const struct val *item;
+	buffer_printf(text, "\"%s\":[{\"$patch\":\"replace\"}", key);
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
+		if (val_get(item, "$patch"))
+			continue;
+		buffer_puts(text, ",");
+		typed_write(item, kind, text);
 	}
-	build_put(build, spec, "roles", roles);
-	build_put(build, data, "spec", spec);
-	return data;
+	buffer_puts(text, "]");
 }
 
+/* What a revision of the group remembers of a spec: roles without replicas, as a patch that puts them back. */
+static void write_spec(const struct val *spec, struct buffer *text)
+{
+	buffer_puts(text, "{\"spec\":{");
+	write_list("roleTemplates", val_get(spec, "roleTemplates"), TYPED_FIELDS, text);
+	buffer_puts(text, ",");
+	write_list("roles", val_get(spec, "roles"), TYPED_ROLE, text);
+	buffer_puts(text, "}}");
+}
+
+/* A role with the template it refers to. */
+static const char *hash_role(struct rbg_turn *turn, const struct val *source)
+{
+	static const char *const patterns[] = {"standalonePattern", "leaderWorkerPattern"};
+	const struct val *reference = NULL;
+	struct buffer text = {0};
+	typed_write(source, TYPED_ROLE, &text);
+	for (int i = 0; i < 2 && !reference; i++)
+		reference = val_path(source, patterns[i], "templateRef", NULL);
+	const struct val *template = val_named(val_path(turn->object->root, "spec", "roleTemplates", NULL),
+	                                       val_str(val_get(reference, "name"), ""));
+	if (reference && val_get(template, "template"))
+		typed_write(val_get(template, "template"), TYPED_TEMPLATE, &text);
+	const char *hash = typed_hash_name(typed_fnv1a(TYPED_FNV, text.text, text.length), turn->arena);
+	buffer_free(&text);
+	return hash;
+}
+
+/* Of the group, not of one of its sets. */
 static bool is_revision(const struct rbg_turn *turn, const struct store_object *object)
 {
-	return object->type == turn->revisions;
+	return object->type == turn->revisions && labels_get(&object->labels, RBG_LABEL_GROUP_REVISION);
 }
 
 static int64_t number_of(const struct store_object *object)
@@ -89,93 +110,121 @@ static int64_t number_of(const struct store_object *object)
 	return number;
 }
 
-static struct store_object *find_revision(struct rbg_turn *turn, const char *label, const char *value)
+static struct store_object *newest_revision(const struct rbg_turn *turn)
 {
-	struct store_object *best = NULL;
+	struct store_object *newest = NULL;
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		struct store_object *object = turn->owned.items[i];
-		const char *found = is_revision(turn, object) ? labels_get(&object->labels, label) : NULL;
-		if (found && strcmp(found, value) == 0 && (!best || number_of(object) > number_of(best)))
-			best = object;
+		if (is_revision(turn, object) && (!newest || number_of(object) > number_of(newest)))
+			newest = object;
 	}
-	return best;
-}
-
-static int64_t newest_number(struct rbg_turn *turn)
-{
-	int64_t newest = 0;
-	for (size_t i = 0; i < turn->owned.count; i++)
-		if (is_revision(turn, turn->owned.items[i]) && number_of(turn->owned.items[i]) > newest)
-			newest = number_of(turn->owned.items[i]);
 	return newest;
 }
 
-/* A spec that was there before gets the newest number again, as with Deployments. */
-static void keep_revision(struct rbg_turn *turn)
+static void create_revision(struct rbg_turn *turn, const char *name, int64_t number, const struct buffer *text)
 {
-	turn->revision = arena_printf(turn->arena, "%s-%s", turn->spec.name, turn->update_hash);
-	if (turn->blocked)
-		return; /* what cannot be carried out is nothing to come back to */
-	struct store_object *old = find_revision(turn, RBG_LABEL_GROUP_REVISION, turn->update_hash);
-	int64_t newest = newest_number(turn);
+	struct error error = {0};
+	struct doc *data = doc_parse_json(text->text, text->length, &error);
 	struct build *build = build_create();
-	if (old && number_of(old) < newest) {
-		struct node *patch = build_map(build);
-		build_put_int(build, patch, "revision", newest + 1);
-		rbg_patch(turn, old, build, patch);
-	} else if (!old) {
-		struct node *root = rbg_object(turn, build, KINDS_APPS "/v1", "ControllerRevision", turn->revision);
-		struct node *metadata = rbg_metadata(turn, build, turn->revision), *labels = build_map(build);
-		for (int family = NAMING_V1ALPHA1; family <= NAMING_V1ALPHA2; family++)
-			build_put_string(build, labels, naming_key((enum naming_family)family, NAMING_GROUP),
-			                 turn->spec.name);
-		build_put_string(build, labels, RBG_LABEL_GROUP_REVISION, turn->update_hash);
-		for (size_t r = 0; r < turn->spec.role_count; r++)
-			build_put_string(build, labels, rbg_role_label(turn, turn->spec.roles[r].name),
-			                 turn->roles[r].update_revision);
-		build_put(build, metadata, "labels", labels);
-		build_put(build, root, "metadata", metadata);
-		build_put(build, root, "data", snapshot_spec(turn, build));
-		build_put_int(build, root, "revision", newest + 1);
-		static const char *const fields[] = {"data", NULL};
-		if (rbg_ensure(turn, build, KINDS_APPS, "controllerrevisions", turn->revision, root, fields) &&
-		    newest > 0)
-			rbg_event(turn, false, "SucceedCreateRevision", "revision %s is number %lld", turn->revision,
-			          (long long)newest + 1);
-	}
+	struct node *root = rbg_object(turn, build, KINDS_APPS "/v1", "ControllerRevision", name);
+	struct node *metadata = rbg_metadata(turn, build, name), *labels = build_map(build);
+	build_put_string(build, labels, naming_key(NAMING_V1ALPHA2, NAMING_GROUP), turn->spec.name);
+	build_put_string(build, labels, RBG_LABEL_GROUP_REVISION, turn->update_hash);
+	for (size_t r = 0; r < turn->spec.role_count; r++)
+		build_put_string(build, labels, rbg_role_label(turn, turn->spec.roles[r].name), turn->roles[r].hash);
+	build_put(build, metadata, "labels", labels);
+	build_put(build, root, "metadata", metadata);
+	build_put(build, root, "data", build_copy(build, data ? doc_root(data) : NULL));
+	build_put_int(build, root, "revision", number);
+	static const char *const fields[] = {"data", NULL};
+	if (rbg_ensure(turn, build, KINDS_APPS, "controllerrevisions", name, root, fields) && number > 1)
+		rbg_event(turn, false, "SucceedCreateRevision", "revision %s is number %lld", name, (long long)number);
 	build_destroy(build);
+	doc_destroy(data);
 }
 
-/* Old revisions that no pod and no role refers to, beyond the history, go. */
+/* A spec that was there before gets another number, and so another revision. */
+static void keep_revision(struct rbg_turn *turn)
+{
+	struct store_object *newest = newest_revision(turn);
+	bool is_same = newest && strcmp(labels_get(&newest->labels, RBG_LABEL_GROUP_REVISION), turn->update_hash) == 0;
+	int64_t number = newest ? number_of(newest) + !is_same : 1;
+	turn->revision = is_same ? arena_strdup(turn->arena, newest->name)
+	                         : arena_printf(turn->arena, "%s-%s-%lld", turn->spec.name, turn->update_hash,
+	                                        (long long)number);
+	if (is_same || turn->blocked)
+		return; /* what cannot be carried out is nothing to come back to */
+	struct buffer text = {0};
+	write_spec(val_get(turn->object->root, "spec"), &text);
+	create_revision(turn, turn->revision, number, &text);
+	buffer_free(&text);
+}
+
+/* The role in a revision of the group, NULL when it had none. The data is a document with a spec; what is wrong with it was
+ * found when it was written. */
+static const struct rbg_role *role_in(struct store_object *object, const char *name)
+{
+	const struct decoded_rbg *decoded = store_object_derived(object, &rbg_revision_derivation);
+	int number = rbg_role_find(&decoded->spec, name);
+	return number < 0 ? NULL : &decoded->spec.roles[number];
+}
+
+const struct rbg_role *rbg_role_at(struct rbg_turn *turn, struct rbg_role_state *role, const char *revision)
+{
+	if (strcmp(revision, role->update_revision) == 0)
+		return role->spec;
+	for (size_t i = 0; i < turn->owned.count; i++) {
+		if (!is_revision(turn, turn->owned.items[i]))
+			continue;
+		const struct rbg_role *as = role_in(turn->owned.items[i], role->spec->name);
+		if (as && strcmp(rbg_set_revision(turn, role, as), revision) == 0)
+			return as;
+	}
+	return NULL;
+}
+
+/* Old revisions beyond the history go, but for those that roles are still at. */
 static void forget_revisions(struct rbg_turn *turn)
 {
-	int64_t newest = newest_number(turn);
+	const struct store_object *last = newest_revision(turn);
+	int64_t newest = last ? number_of(last) : 0;
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		struct store_object *object = turn->owned.items[i];
+		turn->is_seen[i] |= object->type == turn->revisions;
 		if (!is_revision(turn, object))
 			continue;
-		turn->is_seen[i] = true;
 		bool in_use = number_of(object) > newest - HISTORY;
 		for (size_t r = 0; r < turn->spec.role_count && !in_use; r++) {
-			const char *hash = labels_get(&object->labels, rbg_role_label(turn, turn->spec.roles[r].name));
-			in_use = hash && strcmp(hash, turn->roles[r].current_revision) == 0;
+			struct rbg_role_state *role = &turn->roles[r];
+			const struct rbg_role *as = role_in(object, role->spec->name);
+			in_use = as && strcmp(rbg_set_revision(turn, role, as), role->current_revision) == 0;
 		}
 		if (!in_use)
 			rbg_delete(turn, object);
 	}
 }
 
-const struct rbg_role *rbg_role_at(struct rbg_turn *turn, const struct rbg_role_state *role, const char *revision)
+static bool is_complete(struct rbg_turn *turn, struct store_object *object)
 {
-	if (strcmp(revision, role->update_revision) == 0)
-		return role->spec;
-	struct store_object *object = find_revision(turn, rbg_role_label(turn, role->spec->name), revision);
-	if (!object)
-		return NULL;
-	/* The data is a document with a spec; what is wrong with it was found when it was written. */
-	const struct decoded_rbg *decoded = store_object_derived(object, &rbg_revision_derivation);
-	int number = rbg_role_find(&decoded->spec, role->spec->name);
-	return number < 0 ? NULL : &decoded->spec.roles[number];
+	for (size_t r = 0; r < turn->spec.role_count; r++) {
+		struct rbg_role_state *role = &turn->roles[r];
+		const struct rbg_role *as = role_in(object, role->spec->name);
+		if (!as || strcmp(rbg_set_revision(turn, role, as), role->current_revision) != 0)
+			return false;
+	}
+	return true;
+}
+
+const struct store_object *rbg_complete_revision(struct rbg_turn *turn)
+{
+	const struct store_object *found = NULL;
+	for (size_t i = 0; i < turn->owned.count; i++) {
+		struct store_object *object = turn->owned.items[i];
+		if (is_revision(turn, object) && (!found || number_of(object) > number_of(found)) &&
+		    is_complete(turn, object))
+			found = object;
+	}
+	return found;
 }
 
 const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name)
@@ -188,17 +237,49 @@ const struct val *rbg_old_role(const struct rbg_turn *turn, const char *name)
 	return NULL;
 }
 
+/* The newest revision says the same in other words: then its hashes are the ones in use. */
+static bool take_hashes(struct rbg_turn *turn, const struct store_object *newest, const struct buffer *text)
+{
+	struct buffer other = {0};
+	write_spec(val_path(newest->root, "data", "spec", NULL), &other);
+	bool is_same = other.length == text->length && memcmp(other.text, text->text, text->length) == 0;
+	buffer_free(&other);
+	if (!is_same)
+		return false;
+	turn->update_hash = arena_strdup(turn->arena, labels_get(&newest->labels, RBG_LABEL_GROUP_REVISION));
+	for (size_t r = 0; r < turn->spec.role_count; r++) {
+		const char *hash = labels_get(&newest->labels, rbg_role_label(turn, turn->spec.roles[r].name));
+		if (hash)
+			turn->roles[r].hash = arena_strdup(turn->arena, hash);
+	}
+	return true;
+}
+
 /* What the spec asks for, of each role and as a whole. */
 static void hash_group(struct rbg_turn *turn)
 {
-	struct buffer all = {0};
-	for (size_t r = 0; r < turn->spec.role_count; r++) {
-		struct rbg_role_state *role = &turn->roles[r];
-		role->update_revision = hash_role(turn, role->spec);
-		buffer_printf(&all, "%s %s\n", role->spec->name, role->update_revision);
-	}
-	turn->update_hash = hash_text(turn, &all);
-	buffer_free(&all);
+	const struct store_object *newest = newest_revision(turn);
+	struct buffer text = {0};
+	for (size_t r = 0; r < turn->spec.role_count; r++)
+		turn->roles[r].hash = hash_role(turn, turn->spec.roles[r].source);
+	write_spec(val_get(turn->object->root, "spec"), &text);
+	turn->update_hash = typed_hash_name(typed_fnv1a(TYPED_FNV, text.text, text.length), turn->arena);
+	if (newest && strcmp(labels_get(&newest->labels, RBG_LABEL_GROUP_REVISION), turn->update_hash) != 0)
+		take_hashes(turn, newest, &text);
+	buffer_free(&text);
+}
+
+/* What the last turn left, or whoever looked after the group before. */
+static void read_last(struct rbg_turn *turn, struct rbg_role_state *role)
+{
+	const struct val *status = rbg_old_role(turn, role->spec->name);
+	const struct store_object *set = rbg_peek(turn, RBG_GROUP, "roleinstancesets", rbg_set_name(turn, role->spec));
+	const char *current = set ? val_str(val_path(set->root, "status", "currentRevision", NULL), "") : "";
+	role->current_revision =
+		val_str(val_get(status, "currentRevision"), *current ? rbg_short_hash(current) : role->update_revision);
+	val_int(val_get(status, "targetReplicas"), &role->last_target);
+	if (role->last_target < 0 || role->last_target > RBG_MOST_PODS)
+		role->last_target = 0;
 }
 
 void rbg_revise(struct rbg_turn *turn)
@@ -206,11 +287,8 @@ void rbg_revise(struct rbg_turn *turn)
 	hash_group(turn);
 	for (size_t r = 0; r < turn->spec.role_count; r++) {
 		struct rbg_role_state *role = &turn->roles[r];
-		const struct val *status = rbg_old_role(turn, role->spec->name);
-		role->current_revision = val_str(val_get(status, "currentRevision"), role->update_revision);
-		val_int(val_get(status, "targetReplicas"), &role->last_target);
-		if (role->last_target < 0 || role->last_target > RBG_MOST_PODS)
-			role->last_target = 0;
+		role->update_revision = rbg_set_revision(turn, role, role->spec);
+		read_last(turn, role);
 		turn->is_updating |= strcmp(role->update_revision, role->current_revision) != 0;
 	}
 	keep_revision(turn);
@@ -230,12 +308,28 @@ static struct node *restore_roles(struct rbg_turn *turn, struct build *build, co
 	struct node *roles = build_list(build);
 	const struct val *item;
 	for (struct val_iter it = val_iter(old); val_next(&it, NULL, &item);) {
+		if (val_get(item, "$patch"))
+			continue;
 		struct node *role = build_copy(build, item);
 		int number = rbg_role_find(&turn->spec, val_str(val_get(item, "name"), ""));
 		build_put_int(build, role, "replicas", number < 0 ? 1 : turn->spec.roles[number].replicas);
 		build_append(build, roles, role);
 	}
 	return roles;
+}
+
+static struct node *restore_templates(struct build *build, const struct val *old)
+{
+	struct node *list = build_list(build);
+	const struct val *item;
+	size_t count = 0;
+	for (struct val_iter it = val_iter(old); val_next(&it, NULL, &item);) {
+		if (val_get(item, "$patch"))
+			continue;
+		build_append(build, list, build_copy(build, item));
+		count++;
+	}
+	return count > 0 ? list : NULL;
 }
 
 bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *why, const char *annotation,
@@ -249,8 +343,7 @@ bool rbg_restore(struct rbg_turn *turn, const char *revision_name, const char *w
 		    *annotations = build_map(build);
 	const struct val *old = val_path(revision->root, "data", "spec", NULL);
 	build_put(build, spec, "roles", restore_roles(turn, build, val_get(old, "roles")));
-	build_put(build, spec, "roleTemplates",
-	          val_get(old, "roleTemplates") ? build_copy(build, val_get(old, "roleTemplates")) : NULL);
+	build_put(build, spec, "roleTemplates", restore_templates(build, val_get(old, "roleTemplates")));
 	build_put(build, patch, "spec", spec);
 	build_put(build, annotations, RBG_ROLLBACK_ANNOTATION, NULL);
 	if (annotation)
@@ -273,14 +366,13 @@ bool rbg_roll_back(struct rbg_turn *turn)
 	int64_t number = strtoll(wanted, NULL, 10), best = 0;
 	struct store_object *found = NULL;
 	hash_group(turn);
-	struct store_object *present = find_revision(turn, RBG_LABEL_GROUP_REVISION, turn->update_hash);
 	for (size_t i = 0; i < turn->owned.count; i++) {
 		struct store_object *object = turn->owned.items[i];
 		if (!is_revision(turn, object))
 			continue;
-		/* 0 is the newest but the present one. By numbers alone it would be the present one after a way back
-		 * whose write was refused: the revision it meant has the newest number by then. */
-		bool fits = number > 0 ? number_of(object) == number : object != present && number_of(object) > best;
+		/* 0 is the newest that is not what is asked for already. */
+		bool is_present = strcmp(labels_get(&object->labels, RBG_LABEL_GROUP_REVISION), turn->update_hash) == 0;
+		bool fits = number > 0 ? number_of(object) == number : !is_present && number_of(object) > best;
 		if (fits || strcmp(object->name, wanted) == 0) {
 			found = object;
 			best = number_of(object);

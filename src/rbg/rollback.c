@@ -112,33 +112,18 @@ static void take_away(struct rbg_turn *turn, struct rbg_rule_state *rule)
 
 /* ---- updates ---- */
 
-/* The revision whose roles all have the revisions that are complete. */
-static const char *find_complete_revision(struct rbg_turn *turn)
-{
-	for (size_t i = 0; i < turn->owned.count; i++) {
-		const struct store_object *object = turn->owned.items[i];
-		bool fits = object->type == turn->revisions;
-		for (size_t r = 0; r < turn->spec.role_count && fits; r++) {
-			const char *hash = labels_get(&object->labels, rbg_role_label(turn, turn->spec.roles[r].name));
-			fits = hash && strcmp(hash, turn->roles[r].current_revision) == 0;
-		}
-		if (fits)
-			return object->name;
-	}
-	return NULL;
-}
-
 static bool go_back(struct rbg_turn *turn, const struct rbg_rule_state *rule)
 {
-	const char *revision = find_complete_revision(turn);
+	const struct store_object *revision = rbg_complete_revision(turn);
 	const char *why = arena_printf(turn->arena, "segment %lld of coordination %s was not ready within %lld s: %s",
 	                               (long long)rule->waits_in, rule->spec->name,
 	                               (long long)rule->spec->rollback_seconds, rule->cause);
 	if (!revision)
 		return false;
-	/* Which revision it went back to stands first: the note is void when the group leaves it. */
-	return rbg_restore(turn, revision, why, ROLLED_BACK_ANNOTATION,
-	                   arena_printf(turn->arena, "%s revision %s failed: %s", revision, turn->revision, why));
+	/* The hash of what it went back to stands first: the note is void when the group leaves that. */
+	return rbg_restore(turn, arena_strdup(turn->arena, revision->name), why, ROLLED_BACK_ANNOTATION,
+	                   arena_printf(turn->arena, "%s revision %s failed: %s",
+	                                labels_get(&revision->labels, RBG_LABEL_GROUP_REVISION), turn->revision, why));
 }
 
 bool rbg_roll_back_late(struct rbg_turn *turn, struct rbg_rule_state *rule)
@@ -176,13 +161,13 @@ const char *rbg_rollback_text(struct rbg_turn *turn)
 {
 	const char *note =
 		val_str(val_path(turn->object->root, "metadata", "annotations", ROLLED_BACK_ANNOTATION, NULL), NULL);
-	size_t length = strlen(turn->revision);
+	size_t length = strlen(turn->update_hash);
 	for (size_t k = 0; k < turn->rule_count; k++)
 		if (turn->rules[k].is_rolled_back)
 			return turn->rules[k].rollback_message;
 	if (!note || turn->blocked)
 		return NULL;
-	if (strncmp(note, turn->revision, length) == 0 && note[length] == ' ')
+	if (strncmp(note, turn->update_hash, length) == 0 && note[length] == ' ')
 		return arena_printf(turn->arena, "back at revision %s: %s", turn->revision, note + length + 1);
 	forget_note(turn);
 	return NULL;

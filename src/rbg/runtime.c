@@ -30,6 +30,15 @@ void rbg_check_runtimes(struct rbg_turn *turn)
 		}
 }
 
+bool rbg_has_rolling_runtime(const struct rbg_turn *turn, const struct rbg_role *role)
+{
+	const struct val *runtime;
+	for (struct val_iter it = val_iter(role->engine_runtimes); val_next(&it, NULL, &runtime);)
+		if (strcmp(val_str(val_get(profile_of(turn, runtime), "updateStrategy"), ""), "RollingUpdate") == 0)
+			return true;
+	return false;
+}
+
 void rbg_hash_runtimes(const struct rbg_turn *turn, const struct rbg_role *role, struct buffer *text)
 {
 	const struct val *runtime;

@@ -33,15 +33,20 @@ const char *rbg_role_type(const struct rbg_role *role)
 	return role->components[0].name[0] ? "Components" : "PodTemplate";
 }
 
+void rbg_put_common_labels(struct rbg_turn *turn, struct build *build, struct node *labels, const struct rbg_role *role)
+{
+	build_put_string(build, labels, naming_key(NAMING_V1ALPHA2, NAMING_GROUP), turn->spec.name);
+	build_put_string(build, labels, naming_key(NAMING_V1ALPHA2, NAMING_ROLE), role->name);
+	build_put_string(build, labels, RBG_LABEL "group-uid", rbg_group_hash(turn));
+}
+
 void rbg_put_role_labels(struct rbg_turn *turn, struct build *build, struct node *labels, const struct rbg_role *role)
 {
 	const char *key;
 	const struct val *item;
 	for (struct val_iter it = val_iter(role->labels); val_next(&it, &key, &item);)
 		build_put(build, labels, key, build_copy(build, item));
-	build_put_string(build, labels, naming_key(NAMING_V1ALPHA2, NAMING_GROUP), turn->spec.name);
-	build_put_string(build, labels, naming_key(NAMING_V1ALPHA2, NAMING_ROLE), role->name);
-	build_put_string(build, labels, RBG_LABEL "group-uid", rbg_group_hash(turn));
+	rbg_put_common_labels(turn, build, labels, role);
 	build_put_string(build, labels, RBG_LABEL "role-type", rbg_role_type(role));
 }
 
@@ -92,9 +97,7 @@ static struct node *make_spec(struct rbg_turn *turn, struct build *build, struct
 {
 	struct node *spec = build_map(build), *selector = build_map(build), *labels = build_map(build);
 	const struct val *parts = rbg_instance_parts(turn, role, role->spec);
-	build_put_string(build, labels, naming_key(NAMING_V1ALPHA2, NAMING_GROUP), turn->spec.name);
-	build_put_string(build, labels, naming_key(NAMING_V1ALPHA2, NAMING_ROLE), role->spec->name);
-	build_put_string(build, labels, RBG_LABEL "group-uid", rbg_group_hash(turn));
+	rbg_put_common_labels(turn, build, labels, role->spec);
 	build_put(build, selector, "matchLabels", labels);
 	build_put(build, spec, "selector", selector);
 	build_put_int(build, spec, "replicas", role->target);
@@ -106,46 +109,79 @@ static struct node *make_spec(struct rbg_turn *turn, struct build *build, struct
 	return spec;
 }
 
-/* Labels that say what is in the set are kept in step with it. */
-static void label_set(struct rbg_turn *turn, const struct rbg_role_state *role, const char *name)
+static struct node *make_labels(struct rbg_turn *turn, struct build *build, const struct rbg_role_state *role)
 {
-	const struct store_object *set = rbg_peek(turn, RBG_GROUP, "roleinstancesets", name);
-	const char *key = rbg_role_label(turn, role->spec->name), *has = set ? labels_get(&set->labels, key) : NULL;
-	if (!set || (has && strcmp(has, role->update_revision) == 0))
-		return;
-	struct build *build = build_create();
-	struct node *patch = build_map(build), *metadata = build_map(build), *labels = build_map(build);
+	struct node *labels = build_map(build);
 	rbg_put_role_labels(turn, build, labels, role->spec);
-	build_put_string(build, labels, key, role->update_revision);
-	build_put(build, metadata, "labels", labels);
-	build_put(build, patch, "metadata", metadata);
-	rbg_patch(turn, set, build, patch);
-	build_destroy(build);
+	build_put_string(build, labels, rbg_role_label(turn, role->spec->name), role->hash);
+	return labels;
 }
 
-static void write_set(struct rbg_turn *turn, struct rbg_role_state *role)
+static struct node *make_annotations(struct rbg_turn *turn, struct build *build, const struct rbg_role_state *role)
 {
-	const char *name = rbg_set_name(turn, role->spec), *key;
+	struct node *annotations = build_map(build);
+	const char *key;
 	const struct val *item;
-	struct build *build = build_create();
-	struct node *root = rbg_object(turn, build, RBG_GROUP "/v1alpha2", "RoleInstanceSet", name),
-		    *metadata = rbg_metadata(turn, build, name), *labels = build_map(build),
-		    *annotations = build_map(build);
-	rbg_put_role_labels(turn, build, labels, role->spec);
-	build_put_string(build, labels, rbg_role_label(turn, role->spec->name), role->update_revision);
-	build_put(build, metadata, "labels", labels);
 	for (struct val_iter it = val_iter(role->spec->annotations); val_next(&it, &key, &item);)
 		if (strcmp(key, RBG_LABEL "role-workload-type") != 0)
 			build_put(build, annotations, key, build_copy(build, item));
 	build_put_string(build, annotations, RBG_LABEL "role-size",
 	                 arena_printf(turn->arena, "%lld", (long long)role->target));
-	build_put_string(build, annotations, RBG_LABEL "role-instance-pattern", "Stateful");
-	build_put(build, metadata, "annotations", annotations);
+	if (!val_get(role->spec->annotations, RBG_LABEL "role-instance-pattern"))
+		build_put_string(build, annotations, RBG_LABEL "role-instance-pattern", "Stateful");
+	if (role->spec->in_place_grace > 0)
+		build_put_string(build, annotations, RBG_LABEL "inplace-update-grace-period-seconds",
+		                 arena_printf(turn->arena, "%lld", (long long)role->spec->in_place_grace));
+	return annotations;
+}
+
+/* Labels and annotations that say what is in the set are kept in step with it; others may have some of their own. */
+static void settle_texts(struct rbg_turn *turn, const struct store_object *set, struct build *build,
+                         struct node *wanted)
+{
+	static const char *const fields[] = {"labels", "annotations"};
+	struct doc *doc = build_finish(build, wanted);
+	struct build *change = build_create();
+	struct node *patch = build_map(change), *metadata = build_map(change);
+	const char *key;
+	const struct val *item;
+	bool differs = false;
+	for (int f = 0; f < 2; f++) {
+		const struct val *have = val_path(set->root, "metadata", fields[f], NULL);
+		struct node *map = build_map(change);
+		for (struct val_iter it = val_iter(val_get(doc_root(doc), fields[f])); val_next(&it, &key, &item);)
+			if (!val_equal(val_get(have, key), item)) {
+				build_put(change, map, key, build_copy(change, item));
+				differs = true;
+			}
+		build_put(change, metadata, fields[f], map);
+	}
+	build_put(change, patch, "metadata", metadata);
+	if (differs)
+		rbg_patch(turn, set, change, patch);
+	build_destroy(change);
+	doc_destroy(doc);
+}
+
+static void write_set(struct rbg_turn *turn, struct rbg_role_state *role)
+{
+	const char *name = rbg_set_name(turn, role->spec);
+	struct build *build = build_create();
+	struct node *root = rbg_object(turn, build, RBG_GROUP "/v1alpha2", "RoleInstanceSet", name),
+		    *metadata = rbg_metadata(turn, build, name), *texts = build_map(build);
+	build_put(build, metadata, "labels", make_labels(turn, build, role));
+	build_put(build, metadata, "annotations", make_annotations(turn, build, role));
 	build_put(build, root, "metadata", metadata);
 	build_put(build, root, "spec", make_spec(turn, build, role));
 	rbg_ensure(turn, build, RBG_GROUP, "roleinstancesets", name, root, spec_field);
+	const struct store_object *set = rbg_peek(turn, RBG_GROUP, "roleinstancesets", name);
+	if (set && !turn->failed) {
+		build_put(build, texts, "labels", make_labels(turn, build, role));
+		build_put(build, texts, "annotations", make_annotations(turn, build, role));
+		settle_texts(turn, set, build, texts);
+		rbg_keep_set_revision(turn, role, rbg_peek(turn, RBG_GROUP, "roleinstancesets", name));
+	}
 	build_destroy(build);
-	label_set(turn, role, name);
 }
 
 static const struct rbg_fact *find_set(const struct rbg_turn *turn, const char *name)
@@ -166,6 +202,7 @@ static uint64_t make_key(struct rbg_turn *turn)
 		const struct rbg_role_state *role = &turn->roles[r];
 		const struct rbg_fact *set = find_set(turn, rbg_set_name(turn, role->spec));
 		key = hash_mix(key, rbg_memo_hash(role->update_revision));
+		key = hash_mix(key, rbg_memo_hash(role->hash));
 		key = hash_mix(key, (uint64_t)role->target);
 		key = hash_mix(key, (uint64_t)role->shape.limits.partition);
 		key = hash_mix(key, (uint64_t)role->shape.limits.max_unavailable);
@@ -220,9 +257,11 @@ static void report_set(struct rbg_turn *turn, const struct rbg_role_state *role,
 		{"updatedReadyReplicas", updated_ready},
 		{"expectedUpdatedReplicas", role->target - count_least(role->target, role->shape.limits.partition)},
 	};
-	const char *update = rbg_set_revision(turn, role->spec, role->update_revision);
+	const char *update = arena_printf(turn->arena, "%s-%s", set->name, role->update_revision);
 	const struct val *before = val_get(set->root, "status");
-	bool is_same = strcmp(val_str(val_get(before, "updateRevision"), ""), update) == 0;
+	const char *now = arena_printf(turn->arena, "%s-%s", set->name, role->current_revision);
+	bool is_same = strcmp(val_str(val_get(before, "updateRevision"), ""), update) == 0 &&
+	               strcmp(val_str(val_get(before, "currentRevision"), ""), now) == 0;
 	struct build *build = build_create();
 	struct node *status = build_map(build);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -230,7 +269,7 @@ static void report_set(struct rbg_turn *turn, const struct rbg_role_state *role,
 		build_put_int(build, status, counts[i].name, counts[i].value);
 	}
 	build_put_string(build, status, "updateRevision", update);
-	build_put_string(build, status, "currentRevision", rbg_set_revision(turn, role->spec, role->current_revision));
+	build_put_string(build, status, "currentRevision", now);
 	build_put_string(build, status, "labelSelector",
 	                 arena_printf(turn->arena, "%s=%s,%s=%s,%s=%s", naming_key(NAMING_V1ALPHA2, NAMING_GROUP),
 	                              turn->spec.name, RBG_LABEL "group-uid", rbg_group_hash(turn),

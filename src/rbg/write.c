@@ -55,6 +55,7 @@ void rbg_refuse(struct rbg_turn *turn, const struct store_object *other)
 {
 	turn->refusal = arena_printf(turn->arena, "%s %s is there already and does not belong to the group",
 	                             other->type->kind, other->name);
+	turn->is_in_the_way = true;
 	fail(turn, turn->refusal);
 }
 
@@ -103,13 +104,22 @@ bool rbg_patch_as(struct rbg_turn *turn, const struct store_object *object, enum
 	return done;
 }
 
+/* By the group, or by the set of one of its roles. */
 static bool is_owned(const struct rbg_turn *turn, const struct store_object *object)
 {
 	const struct val *owner;
 	for (struct val_iter it = val_iter(val_path(object->root, "metadata", "ownerReferences", NULL));
-	     val_next(&it, NULL, &owner);)
-		if (strcmp(val_str(val_get(owner, "uid"), ""), turn->object->uid) == 0)
+	     val_next(&it, NULL, &owner);) {
+		const char *uid = val_str(val_get(owner, "uid"), "");
+		if (strcmp(uid, turn->object->uid) == 0)
 			return true;
+		for (size_t r = 0; r < turn->spec.role_count; r++) {
+			const struct store_object *set =
+				rbg_peek(turn, RBG_GROUP, "roleinstancesets", rbg_set_name(turn, &turn->spec.roles[r]));
+			if (set && strcmp(uid, set->uid) == 0)
+				return true;
+		}
+	}
 	return false;
 }
 

@@ -66,7 +66,8 @@ static void roles(void **state)
 	         "template: " POD "}]}",
 	         {{0}}},
 		{"a grace that nothing waits for",
-	         "{roles: [{name: a, rolloutStrategy: {rollingUpdate: {inPlaceUpdateStrategy: {gracePeriodSeconds: "
+	         "{roles: [{name: a, rolloutStrategy: {rollingUpdate: {type: RecreatePod, inPlaceUpdateStrategy: "
+	         "{gracePeriodSeconds: "
 	         "5}}}, "
 	         "template: " POD "}]}",
 	         {{'W', "spec.roles[0].rolloutStrategy.rollingUpdate.inPlaceUpdateStrategy.gracePeriodSeconds",

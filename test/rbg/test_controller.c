@@ -29,6 +29,9 @@ static void roles_become_pods(void **state)
 	assert_string_equal(fixture_names(&fixture->base, "services", "default", NULL, NULL),
 	                    "s-llm-decode s-llm-prefill");
 	assert_int_equal(fixture_get(&fixture->base, "pods", "default", "llm-decode-1-2"), 200);
+	/* Requests go to leaders: workers have no name in the network. */
+	assert_at(&fixture->base, "spec.subdomain", "");
+	assert_int_equal(fixture_get(&fixture->base, "pods", "default", "llm-decode-1-0"), 200);
 	assert_at(&fixture->base, "spec.subdomain", "s-llm-decode");
 	assert_string_equal(control_group_at(fixture, "llm", "status.readyPods"), "9/9");
 }
@@ -204,18 +207,31 @@ static void pods_find_each_other(void **state)
 	assert_at(&fixture->base, "spec.clusterIP", "None");
 	assert_at(&fixture->base, "spec.ports.0.port", "8000");
 	/* Requests go to leaders, unless the role says otherwise. */
-	assert_non_null(strstr(fixture->base.text.text, "\"rbg.workloads.x-k8s.io/component-index\":\"0\""));
+	assert_non_null(strstr(fixture->base.text.text, "\"rbg.workloads.x-k8s.io/component-name\":\"leader\""));
 	control_apply(fixture,
 	              HEAD "spec:\n  roles:\n  - {name: a, replicas: 2, sharedServiceSelection: All, leaderWorkerSet: "
 	                   "{size: 2}, template: " POD "}\n");
 	control_run(fixture, 3);
 	fixture_get(&fixture->base, "services", "default", "s-llm-a");
-	assert_null(strstr(fixture->base.text.text, "component-index"));
+	assert_null(strstr(fixture->base.text.text, "component-name"));
 	fixture_get(&fixture->base, "pods", "default", "llm-a-1-1");
-	assert_non_null(strstr(fixture->base.text.text,
-	                       "{\"name\":\"RBG_LWP_LEADER_ADDRESS\",\"value\":\"llm-a-1-0.s-llm-a.default\"}"));
-	assert_non_null(strstr(fixture->base.text.text, "{\"name\":\"RBG_ROLE_INDEX\",\"value\":\"1\"}"));
-	assert_non_null(strstr(fixture->base.text.text, "{\"name\":\"LWS_WORKER_INDEX\",\"value\":\"1\"}"));
+	assert_non_null(strstr(
+		fixture->base.text.text,
+		"{\"name\":\"RBG_LWP_LEADER_ADDRESS\",\"value\":\"$(RBG_ROLE_INSTANCE_NAME)-0.s-llm-a.default\"}"));
+	static const char *const labels[][2] = {
+		{"RBG_COMPONENT_INDEX", "component-id"},     {"RBG_COMPONENT_NAME", "component-name"},
+		{"RBG_ROLE_INDEX", "role-instance-index"},   {"RBG_ROLE_INSTANCE_NAME", "role-instance-name"},
+		{"RBG_LWP_WORKER_INDEX", "component-index"}, {"RBG_LWP_GROUP_SIZE", "component-size"},
+	};
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		char text[256];
+		snprintf(text, sizeof(text),
+		         "{\"name\":\"%s\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"metadata.labels['rbg.workloads."
+		         "x-k8s.io/%s']\"}}}",
+		         labels[i][0], labels[i][1]);
+		assert_non_null(strstr(fixture->base.text.text, text));
+	}
+	assert_null(strstr(fixture->base.text.text, "LWS_"));
 }
 
 /* scaling: no role gets more than a quarter ahead of the other. */
@@ -244,7 +260,10 @@ static void components_differ(void **state)
 	assert_at(base, "metadata.labels.l", "x");
 	assert_at(base, "metadata.annotations.note", "x");
 	assert_at(base, "spec.subdomain", "mine");
-	assert_non_null(strstr(base->text.text, "\"rbg.workloads.x-k8s.io/role-type\":\"Components\""));
+	assert_null(strstr(base->text.text, "role-type"));
+	assert_non_null(strstr(base->text.text, "\"rbg.workloads.x-k8s.io/component-name\":\"one\""));
+	assert_non_null(strstr(base->text.text, "\"rbg.workloads.x-k8s.io/component-id\":\"0\""));
+	assert_null(strstr(base->text.text, "component-index"));
 	assert_int_equal(fixture_get(base, "pods", "default", "llm-a-0-two-1"), 200);
 	assert_at(base, "metadata.labels.l", "role");
 	assert_at(base, "spec.subdomain", "s-llm-a");

@@ -134,8 +134,9 @@ static void the_way_back(void **state)
 		control_run(fixture, 30);
 	}
 	int count = 0;
-	for (const char *at = fixture_names(&fixture->base, "controllerrevisions.apps", "default", NULL, NULL); *at;
-	     at++)
+	for (const char *at = fixture_names(&fixture->base, "controllerrevisions.apps", "default",
+	                                    "rbg.workloads.x-k8s.io/group-revision", NULL);
+	     *at; at++)
 		count += *at == ' ';
 	assert_int_equal(count + 1, 5);
 }
@@ -144,10 +145,10 @@ static void update_by_segments(void **state)
 {
 	struct control_fixture *fixture = *state;
 	control_nodes(fixture, 2, 8, 2);
-	apply(fixture, "one", 9, "maxUnavailable: 3", "segmentSize: {a: 3}");
+	apply(fixture, "one", 9, "type: Recreate, maxUnavailable: 3", "segmentSize: {a: 3}");
 	control_run(fixture, 60);
 	assert_int_equal(control_ready(fixture, "llm", ""), 9);
-	apply(fixture, "two", 9, "maxUnavailable: 3", "segmentSize: {a: 3}");
+	apply(fixture, "two", 9, "type: Recreate, maxUnavailable: 3", "segmentSize: {a: 3}");
 	control_run(fixture, 3);
 	/* Last segment first, and only that one. */
 	assert_int_equal(with_image(fixture, "one"), 6);
