@@ -18,12 +18,11 @@ struct known {
 	const char *quiet;  /* the value that says what is done anyway; NULL: none */
 };
 
-#define KEEP_FIX "use nodeAffinity, or type InPlaceIfPossible, which keeps pods where they are"
 #define SYSTEM_FIX "remove it: controllers write it"
 
 static const struct known annotations[] = {
-	{OLD "component-depends-on", JSON, NULL, "make the components roles with dependencies"},
-	{OLD "component-discovery", JSON, NULL, "read addresses from /etc/rbg/config.yaml"},
+	{OLD "component-depends-on", JSON},
+	{OLD "component-discovery", JSON},
 	{OLD "disable-exclusive-topology", ANY},
 	{OLD "exclusive-topology", LABEL_KEY},
 	{OLD "port-allocator", JSON, NULL, "name the ports in the template"},
@@ -39,9 +38,9 @@ static const struct known annotations[] = {
 	{RBG "restart-trigger-policy", WORDS, " Inherit Ignore "},
 	{RBG "retry-segments", ANY},
 	{RBG "role-disable-exclusive", ANY},
-	{RBG "role-inplace-scheduling", WORDS, " Preferred Required ", KEEP_FIX},
-	{RBG "role-inplace-scheduling-avoid", LABEL_KEYS, NULL, KEEP_FIX},
-	{RBG "role-inplace-scheduling-granularity", WORDS, " Pod Component ", KEEP_FIX},
+	{RBG "role-inplace-scheduling", WORDS, " Preferred Required "},
+	{RBG "role-inplace-scheduling-avoid", LABEL_KEYS},
+	{RBG "role-inplace-scheduling-granularity", WORDS, " Pod Component "},
 	{RBG "role-instance-gang-scheduling", WORDS, " true false ",
          "remove it: instances start as a whole in any case", "true"},
 	{RBG "role-instance-pattern", WORDS, " Stateful Stateless ", "remove it: instances have ordinals", "Stateful"},
@@ -112,6 +111,51 @@ static const char *find_fault(struct arena *arena, const struct known *known, co
 		break;
 	}
 	return NULL;
+}
+
+static bool has_component(const struct rbg_role *role, const char *name)
+{
+	for (size_t i = 0; i < role->component_count; i++)
+		if (strcmp(role->components[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void check_names(const struct decode *decode, const struct decode_path *path, const struct rbg_role *role,
+                        const struct val *list, const char *field)
+{
+	const struct val *item;
+	for (struct val_iter it = val_iter(list); val_next(&it, NULL, &item);) {
+		const char *name = val_str(field ? val_get(item, field) : item, "");
+		if (!has_component(role, name))
+			decode_error(decode, path, "name components of this role", "there is no component %s",
+			             decode_show(decode->problems->arena, name));
+	}
+}
+
+void rbg_check_siblings(const struct decode *decode, const struct decode_path *path, const struct rbg_role *role,
+                        const struct val *map)
+{
+	static const struct {
+		const char *key, *list, *field;
+	} rows[] = {{OLD "component-depends-on", "startAfter", NULL},
+	            {OLD "component-depends-on", "deleteAfter", NULL},
+	            {OLD "component-discovery", "addressRefs", "component"},
+	            {OLD "component-discovery", "portRefs", "component"}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct error error = {0};
+		const char *text = val_str(val_get(map, rows[i].key), "");
+		struct doc *doc = *text ? doc_parse_json(text, strlen(text), &error) : NULL;
+		const struct val *list = doc ? val_get(doc_root(doc), rows[i].list) : NULL;
+		check_names(decode, PATH_KEY(path, rows[i].key), role, list, rows[i].field);
+		if (val_count(list) > 0 && strcmp(rows[i].list, "portRefs") == 0)
+			decode_warning(decode, PATH_KEY(path, rows[i].key), "name the ports in the template",
+			               "portRefs have no effect: no ports are allocated");
+		if (val_count(list) > 0 && strcmp(rows[i].list, "deleteAfter") == 0)
+			decode_warning(decode, PATH_KEY(path, rows[i].key), "remove it",
+			               "deleteAfter has no effect: pods of an instance go together");
+		doc_destroy(doc);
+	}
 }
 
 void rbg_check_annotations(const struct decode *decode, const struct decode_path *path, const struct val *map)

@@ -17,6 +17,9 @@ void rbg_read_scheduling(const struct decode *decode, const struct decode_path *
 void rbg_check_roles(const struct decode *decode, const struct rbg_spec *spec);
 
 /* rbg_annotations.c: refuses values that nobody can read, and tells of what has no effect. */
+/* What the annotations of a component, or of its template, say about other components of the role. */
+void rbg_check_siblings(const struct decode *decode, const struct decode_path *path, const struct rbg_role *role,
+                        const struct val *map);
 void rbg_check_annotations(const struct decode *decode, const struct decode_path *path, const struct val *map);
 
 /* A count or a percentage; unset when absent or wrong. Percentages are at most `most`. */

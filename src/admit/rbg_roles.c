@@ -136,6 +136,12 @@ static void read_components(const struct decode *decode, const struct decode_pat
 			             decode_show(decode->problems->arena, component->service));
 		read_template(decode, at, spec, item, component);
 	}
+	for (size_t i = 0; i < role->component_count; i++) {
+		const struct decode_path *at = PATH_INDEX(path, i);
+		rbg_check_siblings(decode, PATH_KEY(at, "annotations"), role, role->components[i].annotations);
+		rbg_check_siblings(decode, PATH_KEY(PATH_KEY(PATH_KEY(at, "template"), "metadata"), "annotations"),
+		                   role, val_path(role->components[i].template, "metadata", "annotations", NULL));
+	}
 	if (role->component_count == 0)
 		decode_error(decode, path, "add a component", "the role has no components");
 	if (val_count(list) > MOST_COMPONENTS)

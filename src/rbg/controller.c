@@ -240,6 +240,7 @@ static const struct {
                {KINDS_COSCHEDULING, "podgroups"},
                {KINDS_VOLCANO, "podgroups"}};
 #define FOREIGN_WORKLOADS 3
+#define FOREIGN_SECONDS 5
 
 static bool is_foreign(const struct store_object *object, size_t most)
 {
@@ -262,6 +263,7 @@ static void check_workloads(struct rbg_turn *turn)
 		                             "%s %s of this group was made by another controller and cannot be taken "
 		                             "over; delete it, and its pods are made anew below a RoleInstanceSet",
 		                             object->type->kind, object->name);
+		rbg_look_again(turn, FOREIGN_SECONDS); /* nobody tells when it goes */
 	}
 }
 
@@ -305,6 +307,8 @@ static void work(struct rbg_turn *turn)
 	if (!turn->blocked)
 		rbg_write_adapters(turn);
 	sweep(turn);
+	if (!turn->blocked)
+		rbg_write_replicas(turn);
 }
 
 static int reconcile_group(struct rbg_controller *controller, struct reconcile *reconcile)

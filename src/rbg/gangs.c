@@ -106,13 +106,13 @@ void rbg_find_topologies(struct rbg_turn *turn)
 
 /* ---- PodGroups ---- */
 
-/* Pods the instance has now, or will have when it is made. */
-static int64_t pods_of(const struct rbg_role_state *role, int64_t ordinal)
+/* Pods the instance has now, or will have when it is made: those that nobody waits with. */
+static int64_t pods_of(struct rbg_turn *turn, const struct rbg_role_state *role, int64_t ordinal)
 {
 	const struct rbg_instance *instance = rbg_instance_at(role, ordinal);
 	bool is_old =
 		instance ? strcmp(instance->revision, role->update_revision) != 0 : !rbg_begins_new(role, ordinal);
-	return is_old ? role->old_spec->pods : role->spec->pods;
+	return rbg_first_pods(turn, is_old ? role->old_spec : role->spec);
 }
 
 static const char *group_queue(const struct rbg_turn *turn)
@@ -191,7 +191,7 @@ static void write_instance_gangs(struct rbg_turn *turn, const struct rbg_role_st
 		if (rbg_is_starting(role, ordinal))
 			continue;
 		const char *name = rbg_gang_of(turn, role, ordinal);
-		int64_t pods = pods_of(role, ordinal);
+		int64_t pods = pods_of(turn, role, ordinal);
 		if (is_settled(index, name, pods, texts))
 			continue;
 		struct build *build = build_create();
@@ -214,7 +214,8 @@ static void write_segment_gang(struct rbg_turn *turn, const struct rbg_rule_stat
 		if (rule->starts_whole && role->start != rule)
 			continue;
 		for (int64_t ordinal = number * entry->size; ordinal < end; ordinal++, count++)
-			add_subgroup(build, subgroups, rbg_subgroup_of(turn, role, ordinal), pods_of(role, ordinal));
+			add_subgroup(build, subgroups, rbg_subgroup_of(turn, role, ordinal),
+			             pods_of(turn, role, ordinal));
 	}
 	build_put(build, spec, "subGroups", subgroups);
 	/* What serves keeps serving when a sibling is lost or replaced. */
@@ -255,7 +256,7 @@ static void write_group_gang(struct rbg_turn *turn)
 		if (!is_group_gang(turn, role))
 			continue;
 		for (int64_t ordinal = 0; ordinal < role->target; ordinal++)
-			pods += pods_of(role, ordinal);
+			pods += pods_of(turn, role, ordinal);
 		add_subgroup(build, subgroups, role->spec->name, pods);
 		count++;
 	}

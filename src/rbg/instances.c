@@ -68,8 +68,8 @@ void rbg_put_owner(struct build *build, struct node *metadata, const struct stor
 	build_put(build, metadata, "ownerReferences", owners);
 }
 
-static const struct store_object *object_at(const struct rbg_turn *turn, const struct rbg_role_state *role,
-                                            int64_t ordinal)
+const struct store_object *rbg_instance_object(const struct rbg_turn *turn, const struct rbg_role_state *role,
+                                               int64_t ordinal)
 {
 	if (ordinal >= role->object_span || role->object_at[ordinal] == 0)
 		return NULL;
@@ -151,7 +151,7 @@ static void change_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 const struct store_object *rbg_need_instance(struct rbg_turn *turn, struct rbg_role_state *role,
                                              const struct rbg_role *as, const char *revision, int64_t ordinal)
 {
-	const struct store_object *object = object_at(turn, role, ordinal);
+	const struct store_object *object = rbg_instance_object(turn, role, ordinal);
 	if (!object)
 		return make_instance(turn, role, as, revision, ordinal);
 	const struct rbg_fact *fact = &turn->facts[role->object_at[ordinal] - 1];

@@ -184,6 +184,7 @@ void rbg_add_policies(struct rbg_turn *turn);
 void rbg_report_policies(struct rbg_controller *controller, const struct reconcile *reconcile, bool is_bound);
 void rbg_read_adapters(struct rbg_turn *turn);
 void rbg_write_adapters(struct rbg_turn *turn);
+void rbg_write_replicas(struct rbg_turn *turn);
 /* rbg_observe.c */
 void rbg_observe(struct rbg_turn *turn);
 /* The instance at an ordinal, NULL when there is none. */
@@ -256,7 +257,24 @@ const char *rbg_part_service(const struct rbg_turn *turn, const struct rbg_role 
 const char *rbg_exclusive_key(const struct rbg_turn *turn, const struct rbg_role *role, const struct val *template);
 /* rbg_render.c: by which labels pods and their instance know which one they are */
 void rbg_put_identity(struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal, struct tree *labels);
+/* rbg_places.c: in-place scheduling */
+bool rbg_keeps_places(const struct rbg_role *role);
+void rbg_note_places(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance);
+/* What the pod `index` of an instance asks of nodes because of where it was. */
+void rbg_put_place(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_role *as, int64_t ordinal,
+                   int64_t index, const char *name, struct tree *spec);
+/* rbg_siblings.c: components of one instance */
+/* Pods of an instance that are made at once; the others follow when components they start after are ready. */
+int64_t rbg_first_pods(struct rbg_turn *turn, const struct rbg_role *role);
+/* By component, whether it is still to wait; NULL when none is. `instance` is NULL before it has pods. */
+bool *rbg_find_held(struct rbg_turn *turn, const struct rbg_role *role, const struct rbg_instance *instance);
+/* What a pod of the component is told of others. */
+void rbg_put_siblings(struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal, size_t part,
+                      struct tree *metadata, struct tree *spec);
 /* rbg_instances.c: RoleInstances */
+/* The object of an instance, NULL when there was none at the beginning of the turn. */
+const struct store_object *rbg_instance_object(const struct rbg_turn *turn, const struct rbg_role_state *role,
+                                               int64_t ordinal);
 /* Of an ordinal, made or brought to the revision when it is not; NULL when that cannot be now. `as` is the role at it. */
 const struct store_object *rbg_need_instance(struct rbg_turn *turn, struct rbg_role_state *role,
                                              const struct rbg_role *as, const char *revision, int64_t ordinal);
@@ -269,6 +287,8 @@ const char *rbg_instance_revision(struct rbg_turn *turn, const struct store_obje
 /* rbg_sets.c: RoleInstanceSets */
 void rbg_write_sets(struct rbg_turn *turn);
 void rbg_report_sets(struct rbg_turn *turn);
+/* The text of a selector of its pods. */
+const char *rbg_set_selector(struct rbg_turn *turn, const struct rbg_role *role);
 const char *rbg_set_name(const struct rbg_turn *turn, const struct rbg_role *role);
 /* rbg_pods.c: creates and deletes. */
 void rbg_write_pods(struct rbg_turn *turn);

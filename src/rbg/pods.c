@@ -34,6 +34,7 @@ static bool create_pods(struct rbg_turn *turn, struct rbg_role_state *role, int6
 	const struct rbg_role *as = is_new ? role->spec : role->old_spec;
 	const char *revision = is_new ? role->update_revision : role->current_revision;
 	const struct store_object *owner = rbg_need_instance(turn, role, as, revision, ordinal);
+	const bool *held = owner ? rbg_find_held(turn, as, instance) : NULL;
 	size_t known = 0;
 	bool created = false;
 	for (int64_t index = 0; owner && index < as->pods; index++) {
@@ -41,6 +42,8 @@ static bool create_pods(struct rbg_turn *turn, struct rbg_role_state *role, int6
 			known++;
 			continue;
 		}
+		if (held && held[rbg_part_at(as, index)])
+			continue;
 		if (is_left_over(turn, rbg_pod_name(turn, role->spec, ordinal, index), owner)) {
 			rbg_look_again(turn, 1);
 			continue;
@@ -158,6 +161,7 @@ static void settle_instance(struct rbg_turn *turn, struct rbg_role_state *role, 
 		return; /* its names are free when it is gone */
 	rbg_unmark(turn, instance);
 	join_gang(turn, role, instance);
+	rbg_note_places(turn, role, instance);
 	if (role->start && !rbg_is_starting(role, instance->ordinal))
 		leave_segment(turn, role, instance);
 	if (instance->must_restart)

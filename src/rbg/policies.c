@@ -111,6 +111,29 @@ void rbg_read_adapters(struct rbg_turn *turn)
 	rbg_links_each(turn->controller->adapters, group_key(turn), read_adapter, turn);
 }
 
+/* What an adapter asks for stands in the group as well: whoever reads the group sees what is wanted. */
+static void write_replicas(struct rbg_turn *turn, const struct rbg_role_state *role)
+{
+	const struct val *item;
+	size_t index = 0;
+	for (struct val_iter it = val_iter(val_path(turn->object->root, "spec", "roles", NULL));
+	     val_next(&it, NULL, &item) && strcmp(val_str(val_get(item, "name"), ""), role->spec->name) != 0;)
+		index++;
+	struct build *build = build_create();
+	struct node *list = build_list(build), *test = build_map(build), *replace = build_map(build);
+	/* Roles may have changed their places meanwhile. */
+	build_put_string(build, test, "op", "test");
+	build_put_string(build, test, "path", arena_printf(turn->arena, "/spec/roles/%zu/name", index));
+	build_put_string(build, test, "value", role->spec->name);
+	build_put_string(build, replace, "op", "add");
+	build_put_string(build, replace, "path", arena_printf(turn->arena, "/spec/roles/%zu/replicas", index));
+	build_put_int(build, replace, "value", role->desired);
+	build_append(build, list, test);
+	build_append(build, list, replace);
+	rbg_patch_as(turn, turn->object, STORE_PATCH_JSON, build, list);
+	build_destroy(build);
+}
+
 static void create_adapter(struct rbg_turn *turn, const struct rbg_role *role, const char *name)
 {
 	static const char *const nothing[] = {NULL};
@@ -168,9 +191,8 @@ static void report_adapter(void *context, const char *name)
 		build_put_int(build, status, "replicas", (int64_t)role->instance_count);
 		build_put_int(build, status, "readyReplicas", role->ready);
 		build_put_string(build, status, "selector",
-		                 arena_printf(turn->arena, "%s=%s,%s=%s", naming_key(NAMING_V1ALPHA2, NAMING_GROUP),
-		                              turn->spec.name, naming_key(NAMING_V1ALPHA2, NAMING_ROLE),
-		                              role->spec->name));
+		                 arena_printf(turn->arena, "%s%s", rbg_set_selector(turn, role->spec),
+		                              role->spec->is_leader_worker ? "," RBG_LABEL_POD_INDEX "=0" : ""));
 	}
 	writes_patch_status(turn->store, object, build, status);
 	build_destroy(build);
@@ -189,4 +211,11 @@ void rbg_write_adapters(struct rbg_turn *turn)
 			create_adapter(turn, role, name);
 	}
 	rbg_links_each(turn->controller->adapters, group_key(turn), report_adapter, turn);
+}
+
+void rbg_write_replicas(struct rbg_turn *turn)
+{
+	for (size_t r = 0; r < turn->spec.role_count; r++)
+		if (turn->roles[r].is_overridden)
+			write_replicas(turn, &turn->roles[r]);
 }

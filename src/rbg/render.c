@@ -23,6 +23,12 @@ static const struct rbg_component *component_of(const struct rbg_role *role, int
 	return component;
 }
 
+size_t rbg_part_at(const struct rbg_role *role, int64_t index)
+{
+	int64_t inner;
+	return (size_t)(component_of(role, index, &inner) - role->components);
+}
+
 const char *rbg_pod_name(const struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal, int64_t index)
 {
 	int64_t inner;
@@ -267,6 +273,9 @@ struct doc *rbg_render(struct rbg_turn *turn, struct rbg_role_state *role, const
 	if (owner)
 		put_owner(&render, owner);
 	put_spec(&render);
+	if (owner && !rbg_exclusive_key(turn, as, render.component->template))
+		rbg_put_place(turn, role, as, ordinal, index, render.name, render.spec);
+	rbg_put_siblings(turn, as, ordinal, render.part, render.metadata, render.spec);
 	tree_put(arena, root, "metadata", render.metadata);
 	tree_put(arena, root, "spec", render.spec);
 	return tree_finish(root);

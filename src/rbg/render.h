@@ -14,6 +14,8 @@ struct tree *rbg_make_term(struct arena *arena, const char *topology_key);
 /* The list below a key, made when it is missing. */
 struct tree *rbg_need_list(struct arena *arena, struct tree *map, const char *key);
 
+/* The number of the component that a pod of an instance belongs to. */
+size_t rbg_part_at(const struct rbg_role *role, int64_t index);
 const char *rbg_pod_name(const struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal, int64_t index);
 const char *rbg_instance_name(const struct rbg_turn *turn, const struct rbg_role *role, int64_t ordinal);
 const char *rbg_service_name(const struct rbg_turn *turn, const struct rbg_role *role);

@@ -48,6 +48,8 @@ void rbg_put_role_labels(struct rbg_turn *turn, struct build *build, struct node
 		build_put(build, labels, key, build_copy(build, item));
 	rbg_put_common_labels(turn, build, labels, role);
 	build_put_string(build, labels, RBG_LABEL "role-type", rbg_role_type(role));
+	if (rbg_keeps_places(role))
+		build_put_string(build, labels, RBG_LABEL "rbg-owner-uid", turn->object->uid);
 }
 
 /* ---- the spec ---- */
@@ -228,6 +230,13 @@ void rbg_write_sets(struct rbg_turn *turn)
 
 /* ---- status ---- */
 
+const char *rbg_set_selector(struct rbg_turn *turn, const struct rbg_role *role)
+{
+	return arena_printf(turn->arena, "%s=%s,%s=%s,%s=%s", naming_key(NAMING_V1ALPHA2, NAMING_GROUP),
+	                    turn->spec.name, RBG_LABEL "group-uid", rbg_group_hash(turn),
+	                    naming_key(NAMING_V1ALPHA2, NAMING_ROLE), role->name);
+}
+
 struct set_count {
 	const char *name;
 	int64_t value;
@@ -270,10 +279,7 @@ static void report_set(struct rbg_turn *turn, const struct rbg_role_state *role,
 	}
 	build_put_string(build, status, "updateRevision", update);
 	build_put_string(build, status, "currentRevision", now);
-	build_put_string(build, status, "labelSelector",
-	                 arena_printf(turn->arena, "%s=%s,%s=%s,%s=%s", naming_key(NAMING_V1ALPHA2, NAMING_GROUP),
-	                              turn->spec.name, RBG_LABEL "group-uid", rbg_group_hash(turn),
-	                              naming_key(NAMING_V1ALPHA2, NAMING_ROLE), role->spec->name));
+	build_put_string(build, status, "labelSelector", rbg_set_selector(turn, role->spec));
 	if (!is_same)
 		writes_patch_status(turn->store, set, build, status);
 	build_destroy(build);

@@ -35,16 +35,13 @@ static void roles(void **state)
 	         "{metadata: {annotations: {rolebasedgroup.workloads.x-k8s.io/port-allocator: '{}'}}, spec: "
 	         "{containers: "
 	         "[{name: c, image: i}]}}}]}",
-	         {{'W', "spec.roles[0].annotations.rbg.workloads.x-k8s.io/role-inplace-scheduling", "no effect"},
-	          {'W', "spec.roles[0].template.metadata.annotations.rolebasedgroup.workloads.x-k8s.io/port-allocator",
+	         {{'W', "spec.roles[0].template.metadata.annotations.rolebasedgroup.workloads.x-k8s.io/port-allocator",
 	           "no effect"}}},
 		{"annotations of a component",
 	         "{roles: [{name: a, components: [{name: x, annotations: {rbg.workloads.x-k8s.io/no-such: x, "
-	         "example.com/y: z, rolebasedgroup.workloads.x-k8s.io/component-depends-on: '{}'}, template: " POD
-	         "}]}]}",
+	         "example.com/y: z, rolebasedgroup.workloads.x-k8s.io/port-allocator: '{}'}, template: " POD "}]}]}",
 	         {{'W', "spec.roles[0].components[0].annotations.rbg.workloads.x-k8s.io/no-such", "no such annotation"},
-	          {'W',
-	           "spec.roles[0].components[0].annotations.rolebasedgroup.workloads.x-k8s.io/component-depends-on",
+	          {'W', "spec.roles[0].components[0].annotations.rolebasedgroup.workloads.x-k8s.io/port-allocator",
 	           "no effect"}}},
 		{"values that nobody can read",
 	         "{roles: [{name: a, annotations: {rbg.workloads.x-k8s.io/role-inplace-scheduling: Always, "

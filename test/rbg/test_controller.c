@@ -132,6 +132,17 @@ static void policies_coordinate_and_adapters_scale(void **state)
 	assert_int_equal(control_events(fixture, "SuccessfulBound"), 1);
 	assert_int_equal(control_events(fixture, "SuccessfulScale"), 1);
 	assert_int_equal(control_events(fixture, "ReplicasOverriddenByAdapter"), 1);
+	/* It stands in the group, and what the group says beside it does not last. */
+	assert_string_equal(control_group_at(fixture, "llm", "spec.roles.0.name"), "prefill");
+	assert_string_equal(control_group_at(fixture, "llm", "spec.roles.0.replicas"), "8");
+	static const char other[] = "[{'op':'replace','path':'/spec/roles/0/replicas','value':3}]";
+	assert_code(&fixture->base,
+	            fixture_do(&fixture->base, (struct store_request){.verb = STORE_PATCH, .patch = STORE_PATCH_JSON},
+	                       "rolebasedgroups.workloads.x-k8s.io", "default", "llm", other),
+	            200);
+	control_run(fixture, 10);
+	assert_string_equal(control_group_at(fixture, "llm", "spec.roles.0.replicas"), "8");
+	assert_int_equal(control_ready(fixture, "llm", "prefill"), 8);
 }
 
 static void dependencies_wait(void **state)
