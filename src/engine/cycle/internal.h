@@ -37,6 +37,7 @@ struct cycle_run {
 	const bool *move_from;                         /* by node: what defragmentation may move; NULL for others */
 	int most_moves;                                /* of one decision; 0: MOST_MOVES */
 	uint64_t victim_steps;                         /* that choosing the best victims took in it */
+	uint64_t exchange_steps;                       /* and trying to save some of them by moves */
 	uint64_t lost_steps;                           /* of searches for a place that gave up in it */
 	uint64_t state;                                /* see make_room.c; 0: nobody asked yet */
 	bool knows_runtimes, grants_runtimes;          /* whether any queue has a minimum runtime for this action */

@@ -24,9 +24,11 @@ static uint64_t scramble(uint64_t value)
 static uint64_t describe_pod(const struct alike *alike, int group, const struct gang_pod *pod, bool running)
 {
 	uint64_t key = hash_mix((uint64_t)pod->pod_class << 8 | (uint64_t)pod->health << 1 | running, 0x70);
-	if (alike->losing)
-		key = hash_mix(key, (uint64_t)(uint32_t)alike->cycle->groups[group].priority << 32 |
-		                            (uint32_t)alike->cycle->groups[group].queue);
+	if (alike->losing) {
+		const struct cycle_group *of = &alike->cycle->groups[group];
+		key = hash_mix(key, (uint64_t)(uint32_t)of->priority << 32 | (uint32_t)of->queue);
+		key = hash_mix(key, (uint64_t)gang_minimum_pods(&of->gang, 0)); /* without one it is surplus */
+	}
 	if (alike->tied[group])
 		key = hash_mix(key, (uint64_t)(uint32_t)(group + 1) << 32 | (uint32_t)pod->leaf);
 	return scramble(key);

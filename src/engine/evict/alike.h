@@ -2,7 +2,7 @@
  *
  * Two pods are when they ask for the same, stand on nodes with equal room and equal company in domains that are alike on every level,
  * and their groups say nothing about places or are the same. Where pods are lost, their groups must be of one pod each, equal in
- * priority and queue, or the same. Follows what is lifted. */
+ * priority, queue and minimum, or the same. Follows what is lifted. */
 #ifndef ENGINE_EVICT_ALIKE_H
 #define ENGINE_EVICT_ALIKE_H
 

@@ -3,17 +3,6 @@
  * a pod may go, not that others come to it. */
 #include "engine/cycle/actions.h"
 #include "engine/evict/internal.h"
-#include "engine/place/rules.h"
-
-static bool is_wanted_near(const struct evict_attempt *attempt, const struct victim_unit *unit)
-{
-	const struct gang *gang = &attempt->cycle->groups[unit->group].gang;
-	for (int i = 0; i < unit->pod_count; i++)
-		if (rules_attract_waiting(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang,
-		                          gang->pods[unit->pods[i]].pod_class))
-			return true;
-	return false;
-}
 
 static void list_pods(struct evict_attempt *attempt)
 {
@@ -22,7 +11,7 @@ static void list_pods(struct evict_attempt *attempt)
 	cycle_clear_mark(attempt->run, MARK_GROWING);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].group != attempt->group && evict_may_move(attempt, &list->items[i]) &&
-		    !is_wanted_near(attempt, &list->items[i]) && !evict_defer_guarded(attempt, &list->items[i]))
+		    !evict_is_wanted_near(attempt, &list->items[i]) && !evict_defer_guarded(attempt, &list->items[i]))
 			evict_append_unit(attempt, &list->items[i]);
 }
 

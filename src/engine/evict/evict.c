@@ -310,7 +310,7 @@ static void record_evictions(struct evict_attempt *attempt, const struct moves *
 	for (size_t i = 0; i < attempt->applied; i++) {
 		const struct victim_unit *unit = attempt->units[i];
 		const struct gang *gang = &attempt->cycle->groups[unit->group].gang;
-		bool lost = !attempt->kept[i] && !cycle_has_mark(run, MARK_MOVED, unit->group);
+		bool lost = !attempt->kept[i] && !evict_has_moved(attempt, i);
 		for (int k = 0; lost && k < unit->pod_count; k++)
 			give_up_pod(attempt, unit->group, unit->pods[k], gang->pods[unit->pods[k]].node, false);
 	}
@@ -340,7 +340,7 @@ static bool settle_victims(struct evict_attempt *attempt, bool optional_moves)
 	cycle_clear_mark(attempt->run, MARK_MOVED);
 	bool fine = moves_find_places(attempt, optional_moves, &moves);
 	evict_charge_left(attempt, true, 1); /* what moves is still held */
-	if (fine && moves.count && method->returns_moved)
+	if (fine && (attempt->moving || (moves.count && method->returns_moved)))
 		return_what_can_stay(attempt);
 	attempt->agreed = fine && (!method->justifies || method->justifies(attempt)) && evict_queue_allows(attempt) &&
 	                  rules_hold(attempt, &moves);

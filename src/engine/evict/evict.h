@@ -29,6 +29,8 @@ struct evict_method {
 	/* Adds to the list what is not on it and may go as well, so that the best set of all can be chosen; nothing where there is
 	 * too much. NULL: others choose. */
 	void (*list_all)(struct evict_attempt *attempt);
+	/* Whether it may move pods of the queue, to save others whom it would take. Goes with list_all. */
+	bool (*disturbs)(const struct evict_attempt *attempt, int queue);
 	/* Whether the queue of the unit holds less than it is entitled to now, with all that was chosen off its account: what does
 	 * not do that is better. NULL: that is no question. */
 	bool (*undercuts)(const struct evict_attempt *attempt, const struct victim_unit *unit);

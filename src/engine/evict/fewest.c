@@ -5,6 +5,7 @@
 #include "engine/cluster/internal.h"
 #include "engine/evict/alike.h"
 #include "engine/evict/budgets.h"
+#include "engine/evict/exchange.h"
 #include "engine/evict/losses.h"
 
 #include <stdlib.h>
@@ -37,6 +38,13 @@ struct victim_search {
 	bool undercuts; /* what is chosen may take a queue below what it is entitled to */
 	bool asking;    /* only whether there is a set */
 	bool found;
+	bool planning; /* what would be decided is only remembered */
+	struct {
+		struct exchange_limit worth;
+		const struct loss **chosen; /* NULL: nothing is remembered */
+		size_t count;
+		bool all_go;
+	} plan;
 	uint64_t left; /* steps */
 	int refused;
 	bool undecided;
@@ -112,54 +120,20 @@ static void charge_chosen(struct victim_search *search, int sign)
 		charge_loss(search, search->chosen[i], sign);
 }
 
-static bool is_within(const struct victim_unit *unit, const struct loss *loss)
+static void remember(struct victim_search *search)
 {
-	if (unit->group != loss->unit.group)
-		return false;
-	for (int i = 0; i < unit->pod_count; i++) {
-		bool found = false;
-		for (int k = 0; k < loss->unit.pod_count && !found; k++)
-			found = loss->unit.pods[k] == unit->pods[i];
-		if (!found)
-			return false;
+	search->plan.worth = (struct exchange_limit){.exists = true,
+	                                             .violations = search->violations,
+	                                             .tier = LOSS_NONE,
+	                                             .undercuts = search->undercuts && !search->attempt->all_go};
+	search->plan.chosen = arena_array(search->attempt->scratch, const struct loss *, search->chosen_count + 1);
+	search->plan.count = search->chosen_count;
+	search->plan.all_go = search->attempt->all_go;
+	for (size_t i = 0; i < search->chosen_count; i++) {
+		const struct loss *loss = search->plan.chosen[i] = search->chosen[i];
+		search->plan.worth.pods += loss->pods;
+		search->plan.worth.tier = loss->tier > search->plan.worth.tier ? loss->tier : search->plan.worth.tier;
 	}
-	return true;
-}
-
-/* What is left of a child when all that is listed of it has gone on its own. */
-static void append_rest(struct victim_search *search, const struct loss *loss, size_t first)
-{
-	struct evict_attempt *attempt = search->attempt;
-	struct victim_unit *rest = arena_new(attempt->scratch, struct victim_unit);
-	*rest = loss->unit;
-	rest->pods = arena_array(attempt->scratch, int, (size_t)loss->unit.pod_count);
-	rest->pod_count = 0;
-	for (int k = 0; k < loss->unit.pod_count; k++) {
-		bool gone = false;
-		for (size_t i = first; i < attempt->unit_count; i++)
-			for (int p = 0; p < attempt->units[i]->pod_count; p++)
-				gone |= attempt->units[i]->pods[p] == loss->unit.pods[k];
-		if (!gone)
-			rest->pods[rest->pod_count++] = loss->unit.pods[k];
-	}
-	losses_measure(attempt, rest);
-	if (rest->pod_count)
-		attempt->units[attempt->unit_count++] = rest;
-}
-
-/* A gang or a child goes as everybody else lists it: first what is above its minimum. Rights look at each on its own. */
-static void append_loss(struct victim_search *search, const struct loss *loss)
-{
-	struct evict_attempt *attempt = search->attempt;
-	size_t first = attempt->unit_count;
-	if (loss->unit.extent == UNIT_POD) {
-		attempt->units[attempt->unit_count++] = &loss->unit;
-		return;
-	}
-	for (size_t i = 0; i < search->listed_count; i++)
-		if (is_within(search->listed[i], loss))
-			attempt->units[attempt->unit_count++] = search->listed[i];
-	append_rest(search, loss, first);
 }
 
 static bool decide(struct victim_search *search)
@@ -171,13 +145,18 @@ static bool decide(struct victim_search *search)
 		if (!search->losses.items[i].pods)
 			attempt->units[attempt->unit_count++] = &search->losses.items[i].unit;
 	for (size_t i = 0; i < search->chosen_count; i++)
-		append_loss(search, search->chosen[i]);
+		losses_append(attempt, search->listed, search->listed_count, search->chosen[i]);
 	qsort(attempt->units, attempt->unit_count, sizeof(*attempt->units), compare_units);
 	attempt->proved_fewest = !search->undecided;
-	attempt->trial = search->asking;
+	attempt->trial = search->asking || search->planning;
 	bool made = evict_decide_units(attempt);
 	attempt->trial = false;
 	attempt->proved_fewest &= made;
+	if (made && search->planning && !search->asking) {
+		remember(search);
+		charge_chosen(search, 1);
+		return true;
+	}
 	if (made && !search->asking)
 		return true;
 	charge_chosen(search, 1);
@@ -348,6 +327,7 @@ static bool try_all(struct victim_search *search)
 	most = may_violate ? budgets_count_violations(attempt->run->budgets) : 0;
 	for (size_t i = 0; i < search->losses.single_count; i++)
 		budgets_charge_unit(attempt->run->budgets, &search->losses.singles[i], -1);
+	search->plan.worth.violations = most;
 	for (search->violations = 0; search->violations <= most && search->left; search->violations++)
 		for (int tier = 0; tier < tiers && search->left; tier++)
 			if (try_tier(search, tier))
@@ -376,6 +356,47 @@ static void open_search(struct victim_search *search)
 	attempt->unit_count = 0;
 }
 
+/* Whether moves could let less be lost than what is planned. */
+static bool is_worth_more(const struct victim_search *search)
+{
+	const struct exchange_limit *worth = &search->plan.worth;
+	if (worth->exists && worth->tier == LOSS_NONE)
+		return false;
+	return !worth->exists || worth->violations > 0 || worth->tier > 0 ||
+	       evict_beneficiary(search->attempt)->preempt != CYCLE_PREEMPTIBLE || /* nobody consolidates for it */
+	       (worth->tier == 0 && (worth->pods > 2 || worth->undercuts));
+}
+
+/* What was planned, unless moves let less be lost. */
+static enum fewest_outcome carry_out(struct victim_search *search)
+{
+	struct evict_attempt *attempt = search->attempt;
+	const struct victim_unit **units = attempt->units;
+	bool planned = search->plan.chosen != NULL, undecided = search->undecided;
+	while (search->chosen_count)
+		choose(search, search->chosen[search->chosen_count - 1], -1);
+	enum fewest_outcome better = FEWEST_NONE;
+	search->plan.worth.doubtful = undecided;
+	if (search->left && is_worth_more(search))
+		better = exchange_try(attempt, &search->losses, search->listed, search->listed_count,
+		                      &search->plan.worth);
+	if (better == FEWEST_MADE)
+		return better;
+	attempt->units = units;
+	attempt->unit_count = 0;
+	search->planning = false;
+	if (!planned)
+		return FEWEST_GAVE_UP;
+	for (size_t i = 0; i < search->plan.count; i++)
+		choose(search, search->plan.chosen[i], 1);
+	attempt->all_go = search->plan.all_go;
+	search->undecided |= better == FEWEST_GAVE_UP;
+	bool made = decide(search);
+	search->undecided = undecided;
+	attempt->all_go = false;
+	return made ? FEWEST_MADE : FEWEST_GAVE_UP;
+}
+
 enum fewest_outcome fewest_try(struct evict_attempt *attempt)
 {
 	const struct evict_method *method = attempt->method;
@@ -393,9 +414,10 @@ enum fewest_outcome fewest_try(struct evict_attempt *attempt)
 		attempt->unit_count > 0 && losses_list(attempt, before, attempt->unit_count, MOST_PODS, &search.losses);
 	if (few) {
 		open_search(&search);
-		bool made = try_all(&search);
+		search.planning = true;
+		try_all(&search);
 		attempt->run->victim_steps += most - search.left;
-		if (made)
+		if (carry_out(&search) == FEWEST_MADE)
 			return FEWEST_MADE;
 		evict_lift_prefix(attempt, 0);
 	}

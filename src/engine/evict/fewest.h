@@ -3,7 +3,7 @@
  * In this order: fewest violations of disruption budgets; no worse loss than needed (pods before children before gangs, lower
  * priority first); for a reclaim, as many pods as leave every queue what it is entitled to, if any set does; fewest pods that
  * leave or move; the younger ones. A gang counts with all of its pods, though some may keep their place where the rest of it
- * moves. */
+ * moves. Sets in which some are lost so that others can move are asked last (see exchange.h). */
 #ifndef ENGINE_EVICT_FEWEST_H
 #define ENGINE_EVICT_FEWEST_H
 

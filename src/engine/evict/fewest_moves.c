@@ -36,6 +36,7 @@ struct move_search {
 	struct place_allowance allowance;
 	bool doubtful;  /* not even for all units together is it known whether they could do */
 	bool undecided; /* some search ended without an answer, or some set was not asked */
+	bool guarded;   /* some set was not asked because of budgets */
 	struct {
 		size_t at;       /* the next unit to try */
 		uint64_t *tried; /* keys of those that were: a hash table */
@@ -244,7 +245,7 @@ static bool try_size(struct move_search *search, size_t size)
 			continue;
 		lift(search, depth, unit);
 		if (budgets_count_violations(search->attempt->run->budgets) > 0) {
-			search->undecided = true; /* by what budgets leave; whoever asks next says so */
+			search->guarded = true; /* whoever asks next says so */
 		} else if (depth + 1 == size) {
 			if (try_set(search))
 				return true;
@@ -355,5 +356,5 @@ enum fewest_outcome fewest_moves_try(struct evict_attempt *attempt)
 	evict_lift_prefix(attempt, 0);
 	attempt->units = before;
 	attempt->unit_count = listed;
-	return hopeless || !search.undecided ? FEWEST_NONE : FEWEST_GAVE_UP;
+	return hopeless || !(search.undecided || search.guarded) ? FEWEST_NONE : FEWEST_GAVE_UP;
 }

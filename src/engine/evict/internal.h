@@ -39,7 +39,8 @@ struct evict_attempt {
 	struct place_bias bias;
 	size_t scored; /* units that the scores of nodes have counted */
 	struct placement placement;
-	const struct moves *planned;             /* places of all that left, found before; NULL: to be found */
+	const struct moves *planned;             /* places of all that move, found before; NULL: to be found */
+	const bool *moving;                      /* by unit, where places are planned: it moves; NULL: all do */
 	bool proved_fewest;                      /* no better set of units makes room */
 	bool all_go;                             /* none of the units that are listed may stay after all */
 	bool ruled;                              /* rules between pods have a say in it */
@@ -63,6 +64,19 @@ static inline struct cycle_group *evict_beneficiary(const struct evict_attempt *
 	return &attempt->cycle->groups[attempt->group];
 }
 
+/* Where places are planned for all that moves: whether the unit is among them, or lost. */
+static inline bool evict_is_to_move(const struct evict_attempt *attempt, size_t unit)
+{
+	return !attempt->moving || attempt->moving[unit];
+}
+
+/* Whether a unit that is off its node has a new place. */
+static inline bool evict_has_moved(const struct evict_attempt *attempt, size_t unit)
+{
+	return attempt->planned ? evict_is_to_move(attempt, unit)
+	                        : cycle_has_mark(attempt->run, MARK_MOVED, attempt->units[unit]->group);
+}
+
 /* ---- evict.c ---- */
 
 /* Whether there would be room at a later time, if nothing else changed. Decides nothing. */
@@ -80,7 +94,7 @@ enum place_outcome evict_ask_place(struct evict_attempt *attempt, uint64_t budge
  * lifted. */
 bool evict_decide_units(struct evict_attempt *attempt);
 
-/* With the units of one set lifted, attempt->placement found, and a new place for each of them: asks everybody and commits.
+/* With the units of one set lifted, attempt->placement found, and a new place for each of them that moves: asks everybody and commits.
  * False when somebody is against it; then the units are still lifted. */
 bool evict_decide_moves(struct evict_attempt *attempt, const struct moves *moves);
 
@@ -100,6 +114,8 @@ bool evict_awaits_pods(const struct evict_attempt *attempt, int group);
  * belong where it is.
  * The marks are to be cleared before the first is asked about. */
 bool evict_may_move(struct evict_attempt *attempt, const struct victim_unit *unit);
+/* Whether the one that waits has to stand beside such pods: those are not moved for it. */
+bool evict_is_wanted_near(const struct evict_attempt *attempt, const struct victim_unit *unit);
 /* Whether the unit, or one that goes before it, exceeds a disruption budget beside those listed so far: then it is put aside.
  * To be asked before every append. */
 bool evict_defer_guarded(struct evict_attempt *attempt, const struct victim_unit *unit);

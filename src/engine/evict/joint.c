@@ -52,7 +52,7 @@ static void append_leaving(const struct evict_attempt *attempt, int number, stru
 			gang->pods[p].state = MEMBER_GATED;
 	for (size_t i = 0; i < attempt->applied; i++) {
 		const struct victim_unit *unit = attempt->units[i];
-		for (int k = 0; unit->group == number && k < unit->pod_count; k++) {
+		for (int k = 0; unit->group == number && evict_is_to_move(attempt, i) && k < unit->pod_count; k++) {
 			gang->pods[first_pod + (size_t)unit->pods[k]].state = MEMBER_WAITING;
 			gang->pods[first_pod + (size_t)unit->pods[k]].nominated = -1;
 		}
@@ -63,9 +63,9 @@ static void append_leaving(const struct evict_attempt *attempt, int number, stru
 static bool is_first_of_group(const struct evict_attempt *attempt, size_t number)
 {
 	for (size_t i = 0; i < number; i++)
-		if (attempt->units[i]->group == attempt->units[number]->group)
+		if (evict_is_to_move(attempt, i) && attempt->units[i]->group == attempt->units[number]->group)
 			return false;
-	return true;
+	return evict_is_to_move(attempt, number);
 }
 
 void joint_build(const struct evict_attempt *attempt, struct arena *arena, struct joint *joint)

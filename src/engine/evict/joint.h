@@ -12,7 +12,7 @@ struct joint {
 	int *group, *pod; /* by pod of it: the group, and the number there */
 };
 
-/* With units lifted: the beneficiary's minimum (or one more pod of it) and every pod that left. All in the arena; valid while
+/* With units lifted: the beneficiary's minimum (or one more pod of it) and every pod that is to move. All in the arena; valid while
  * the groups keep their trees. One more pod is asked for of groups without parts only: of others it is a choice which. */
 void joint_build(const struct evict_attempt *attempt, struct arena *arena, struct joint *joint);
 

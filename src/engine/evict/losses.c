@@ -10,6 +10,7 @@ struct losing_group {
 	const struct gang *gang;
 	bool idle;       /* what may go of it never ran */
 	bool whole;      /* it may go as a whole */
+	bool keeps;      /* some pods of it are not listed, and stay */
 	bool each;       /* every pod for itself, whatever is left */
 	bool together;   /* nobody but all of them */
 	bool any;        /* any pod or child may be the one that goes; otherwise those that are listed */
@@ -67,13 +68,21 @@ static bool is_below(const struct gang *gang, int tree, int above)
 	return tree == above;
 }
 
+/* What moves is missing for a moment: not from those whose minimum is protected. */
+static bool takes_from_minimum(const struct losing_group *group, const struct loss *loss)
+{
+	return loss->tier != LOSS_NONE || group->keeps;
+}
+
 bool losses_may_take(const struct losses *losses, const struct loss *loss)
 {
+	if (loss->group < 0)
+		return true;
 	const struct losing_group *group = &losses->groups[loss->group];
 	const struct victim_unit *unit = &loss->unit;
 	if (unit->extent == UNIT_GANG)
 		return group->taken_total == 0;
-	if (group->each)
+	if (group->each && loss->tier != LOSS_NONE)
 		return true;
 	int tree = unit->extent == UNIT_CHILD ? unit->tree : group->gang->pods[unit->pods[0]].leaf;
 	if (unit->extent == UNIT_CHILD && group->taken[tree])
@@ -81,8 +90,8 @@ bool losses_may_take(const struct losses *losses, const struct loss *loss)
 	for (int at = tree; at >= 0; at = group->gang->tree[at].parent)
 		if (group->taken[at] < 0) /* it is gone as a whole */
 			return false;
-	if (!group->counts[tree])
-		return true; /* it helps nobody */
+	if (!group->counts[tree] || !takes_from_minimum(group, loss))
+		return true; /* it helps nobody, or goes on elsewhere */
 	int of = unit->extent == UNIT_CHILD ? group->gang->tree[tree].parent : tree;
 	return group->members[of] > group->gang->tree[of].minimum;
 }
@@ -90,6 +99,8 @@ bool losses_may_take(const struct losses *losses, const struct loss *loss)
 void losses_take(struct losses *losses, const struct loss *loss, int sign)
 {
 	enum { ALL = 1 << 20 };
+	if (loss->group < 0)
+		return;
 	struct losing_group *group = &losses->groups[loss->group];
 	const struct victim_unit *unit = &loss->unit;
 	group->taken_total += sign;
@@ -99,7 +110,8 @@ void losses_take(struct losses *losses, const struct loss *loss, int sign)
 	}
 	bool child = unit->extent == UNIT_CHILD;
 	int tree = child ? unit->tree : group->gang->pods[unit->pods[0]].leaf;
-	group->members[child ? group->gang->tree[tree].parent : tree] -= sign;
+	if (takes_from_minimum(group, loss))
+		group->members[child ? group->gang->tree[tree].parent : tree] -= sign;
 	if (child)
 		group->taken[tree] -= sign * ALL;
 	for (int at = child ? group->gang->tree[tree].parent : tree; at >= 0; at = group->gang->tree[at].parent)
@@ -217,6 +229,8 @@ static void open_group(const struct evict_attempt *attempt, const struct victim_
 		for (int k = 0; k < units[i]->pod_count; k++)
 			group->single[units[i]->pods[k]] = 0;
 	}
+	for (size_t p = 0; p < of->gang.pod_count; p++)
+		group->keeps |= of->gang.pods[p].state == MEMBER_RUNNING && group->single[p] < 0;
 	for (size_t p = 0; group->any && p < of->gang.pod_count; p++)
 		group->single[p] = of->gang.pods[p].state == MEMBER_RUNNING ? 0 : -1;
 }
@@ -271,4 +285,65 @@ bool losses_list(const struct evict_attempt *attempt, const struct victim_unit *
 	}
 	rank_losses(losses);
 	return true;
+}
+
+int losses_find_single(const struct losses *losses, int group, int pod, int *among)
+{
+	for (size_t g = 0; g < losses->group_count; g++)
+		if (losses->groups[g].number == group) {
+			*among = (int)g;
+			return losses->groups[g].single[pod];
+		}
+	*among = -1;
+	return -1;
+}
+
+/* ---- as units ---- */
+
+static bool is_within(const struct victim_unit *unit, const struct loss *loss)
+{
+	if (unit->group != loss->unit.group)
+		return false;
+	for (int i = 0; i < unit->pod_count; i++) {
+		bool found = false;
+		for (int k = 0; k < loss->unit.pod_count && !found; k++)
+			found = loss->unit.pods[k] == unit->pods[i];
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* What is left of a child when all that is listed of it has gone on its own. */
+static void append_rest(struct evict_attempt *attempt, const struct loss *loss, size_t first)
+{
+	struct victim_unit *rest = arena_new(attempt->scratch, struct victim_unit);
+	*rest = loss->unit;
+	rest->pods = arena_array(attempt->scratch, int, (size_t)loss->unit.pod_count);
+	rest->pod_count = 0;
+	for (int k = 0; k < loss->unit.pod_count; k++) {
+		bool gone = false;
+		for (size_t i = first; i < attempt->unit_count; i++)
+			for (int p = 0; p < attempt->units[i]->pod_count; p++)
+				gone |= attempt->units[i]->pods[p] == loss->unit.pods[k];
+		if (!gone)
+			rest->pods[rest->pod_count++] = loss->unit.pods[k];
+	}
+	losses_measure(attempt, rest);
+	if (rest->pod_count)
+		attempt->units[attempt->unit_count++] = rest;
+}
+
+void losses_append(struct evict_attempt *attempt, const struct victim_unit *const *listed, size_t count,
+                   const struct loss *loss)
+{
+	size_t first = attempt->unit_count;
+	if (loss->unit.extent == UNIT_POD) {
+		attempt->units[attempt->unit_count++] = &loss->unit;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (is_within(listed[i], loss))
+			attempt->units[attempt->unit_count++] = listed[i];
+	append_rest(attempt, loss, first);
 }

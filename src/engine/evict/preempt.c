@@ -24,6 +24,11 @@ static void list_all_lower(struct evict_attempt *attempt)
 		evict_append_unit(attempt, attempt->deferred[i]);
 }
 
+static bool disturbs(const struct evict_attempt *attempt, int queue)
+{
+	return queue == evict_beneficiary(attempt)->queue;
+}
+
 /* Preemption swaps. Within what a queue is entitled to it may swap as it likes. Beyond that it does not lift the queue
  * above what it held before, because idle resources are for allocation; and it takes only what other queues could take,
  * too: units that go while the queue is above its entitlement. Otherwise a queue would give up what is safe for something
@@ -34,7 +39,7 @@ static int64_t last_lost(const struct evict_attempt *attempt, int resource)
 {
 	for (size_t i = attempt->applied; i-- > 0;) {
 		const struct victim_unit *unit = attempt->units[i];
-		if ((attempt->kept && attempt->kept[i]) || cycle_has_mark(attempt->run, MARK_MOVED, unit->group))
+		if ((attempt->kept && attempt->kept[i]) || evict_has_moved(attempt, i))
 			continue;
 		if (unit->amounts[resource] > 0)
 			return unit->amounts[resource];
@@ -126,6 +131,7 @@ static const struct evict_method preemption = {
 	.has_candidates = has_candidates,
 	.list = list_lower,
 	.list_all = list_all_lower,
+	.disturbs = disturbs,
 	.try_units = try_swaps,
 	.allows = is_swap,
 	.narrow = narrow,

@@ -170,6 +170,11 @@ static void list_all_units(struct evict_attempt *attempt)
 	}
 }
 
+static bool disturbs(const struct evict_attempt *attempt, int queue)
+{
+	return queue != evict_beneficiary(attempt)->queue;
+}
+
 /* ---- the right to it ---- */
 
 static bool begin_claim(struct evict_attempt *attempt)
@@ -215,7 +220,7 @@ static bool shares_justify(struct evict_attempt *attempt)
 		return false;
 	for (size_t i = 0; i < attempt->applied; i++) {
 		const struct victim_unit *unit = attempt->units[i];
-		if (attempt->kept[i] || cycle_has_mark(attempt->run, MARK_MOVED, unit->group))
+		if (attempt->kept[i] || evict_has_moved(attempt, i))
 			continue;
 		if (share_claim_take(claim, attempt->cycle->groups[unit->group].queue, unit->amounts) != SHARE_ALLOWED)
 			return false;
@@ -224,7 +229,7 @@ static bool shares_justify(struct evict_attempt *attempt)
 		return false;
 	for (size_t i = 0; i < attempt->applied; i++) {
 		const struct victim_unit *unit = attempt->units[i];
-		if (!attempt->kept[i] && !cycle_has_mark(attempt->run, MARK_MOVED, unit->group) &&
+		if (!attempt->kept[i] && !evict_has_moved(attempt, i) &&
 		    share_claim_bounces(claim, attempt->cycle->groups[unit->group].queue, unit->amounts))
 			return false;
 	}
@@ -275,6 +280,7 @@ static const struct evict_method reclaiming = {
 	.begin = begin_claim,
 	.list = list_units,
 	.list_all = list_all_units,
+	.disturbs = disturbs,
 	.list_more = list_more_units,
 	.try_units = try_units,
 	.allows = is_within_share,

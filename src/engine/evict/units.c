@@ -2,6 +2,7 @@
  * methods say. */
 #include "engine/evict/budgets.h"
 #include "engine/evict/runtime.h"
+#include "engine/place/rules.h"
 
 #include "base/grow.h"
 
@@ -44,6 +45,16 @@ bool evict_may_move(struct evict_attempt *attempt, const struct victim_unit *uni
 	return !cycle_has_mark(run, MARK_GROWING, unit->group);
 }
 
+bool evict_is_wanted_near(const struct evict_attempt *attempt, const struct victim_unit *unit)
+{
+	const struct gang *gang = &attempt->cycle->groups[unit->group].gang;
+	for (int i = 0; i < unit->pod_count; i++)
+		if (rules_attract_waiting(attempt->cycle->cluster, &evict_beneficiary(attempt)->gang,
+		                          gang->pods[unit->pods[i]].pod_class))
+			return true;
+	return false;
+}
+
 bool evict_defer_guarded(struct evict_attempt *attempt, const struct victim_unit *unit)
 {
 	struct cycle_run *run = attempt->run;
@@ -81,6 +92,6 @@ void evict_charge_unit(struct evict_attempt *attempt, const struct victim_unit *
 void evict_charge_left(struct evict_attempt *attempt, bool moved, int sign)
 {
 	for (size_t i = 0; i < attempt->applied; i++)
-		if (!attempt->kept[i] && cycle_has_mark(attempt->run, MARK_MOVED, attempt->units[i]->group) == moved)
+		if (!attempt->kept[i] && evict_has_moved(attempt, i) == moved)
 			evict_charge_unit(attempt, attempt->units[i], sign);
 }

@@ -107,7 +107,8 @@ static int compare(const struct cost *a, const struct cost *b)
 
 /* Per group which of its pods leave, by bit. */
 struct victims {
-	unsigned leave[MOST_GROUPS];
+	unsigned leave[MOST_GROUPS]; /* those that move, too */
+	unsigned moved[MOST_GROUPS];
 };
 
 static int count(unsigned pods)
@@ -127,9 +128,10 @@ static struct cost cost_of(const struct instance *instance, const struct victims
 		const struct group *group = &instance->group[g];
 		if (!victims->leave[g])
 			continue;
-		bool surplus = group->elastic && count(victims->leave[g]) < group->pods;
+		int lost = count(victims->leave[g] & ~victims->moved[g]);
+		bool surplus = group->elastic && lost < group->pods;
 		int rank = (surplus ? 0 : HIGH + 1) + group->priority;
-		cost.worst = rank > cost.worst ? rank : cost.worst;
+		cost.worst = lost && rank > cost.worst ? rank : cost.worst;
 		cost.pods += count(victims->leave[g]);
 	}
 	for (int b = 0; b < instance->budgets; b++) {
@@ -285,18 +287,27 @@ struct tally {
 	size_t placed, made, violated, proved;
 };
 
+static bool any_moved(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->eviction_count; i++)
+		if (plan->evictions[i].moved)
+			return true;
+	return false;
+}
+
 /* What is wrong with the choice of the plan, NULL when nothing is. */
 static const char *check_choice(const struct instance *instance, const struct plan *plan, const struct cost *best,
                                 struct tally *tally)
 {
 	struct victims victims = {0};
-	bool proved = plan->eviction_count > 0, moved = false;
+	bool proved = plan->eviction_count > 0;
 	int told = 0;
 	for (size_t i = 0; i < plan->eviction_count; i++) {
 		const struct plan_eviction *eviction = &plan->evictions[i];
-		victims.leave[eviction->pod[1] - '0'] |= 1u << (eviction->pod[3] - '0');
+		unsigned pod = 1u << (eviction->pod[3] - '0');
+		victims.leave[eviction->pod[1] - '0'] |= pod;
+		victims.moved[eviction->pod[1] - '0'] |= eviction->moved ? pod : 0;
 		proved &= eviction->fewest;
-		moved |= eviction->moved;
 		told += eviction->violates != NULL;
 	}
 	struct cost cost = cost_of(instance, &victims);
@@ -309,8 +320,8 @@ static const char *check_choice(const struct instance *instance, const struct pl
 		return "a budget is violated";
 	if (compare(best, &cost) < 0)
 		return proved ? "called the fewest, and there is a better choice" : "there is a better choice";
-	/* The solver moves no pods: of a gang that may stay elsewhere, those that are not in the way stay where they are. */
-	return compare(best, &cost) > 0 && !moved ? "better than all choices there are" : NULL;
+	/* The solver moves no pods. */
+	return compare(best, &cost) > 0 && !any_moved(plan) ? "better than all choices there are" : NULL;
 }
 
 static bool try_instance(uint64_t seed, struct tally *tally)
@@ -338,9 +349,9 @@ static bool try_instance(uint64_t seed, struct tally *tally)
 	const char *problem = NULL;
 	if (problems.count)
 		problem = "the instance is not understood";
-	else if (placed != possible)
+	else if (placed != possible && !any_moved(plan))
 		problem = possible ? "waits, but room can be made" : "placed, but no room can be made";
-	else if (placed)
+	else if (placed && possible)
 		problem = check_choice(&instance, plan, &best, tally);
 	if (problem)
 		printf("instance %llu: %s (best: %d violations, worst %d, %d pods; never %d)\n%s\n",

@@ -10,7 +10,8 @@ enum {
 	VICTIMS_CHILDREN = 3,
 	VICTIMS_PODS = 15,
 	VICTIMS_BUDGETS = 2,
-	VICTIMS_QUEUES = 3
+	VICTIMS_QUEUES = 3,
+	VICTIMS_MOVES = 3 /* pods that the judge moves at most */
 };
 
 /* A gang that runs: children with pods, of which so many are needed. One without parts has one child, and all of it is needed. */
@@ -21,6 +22,8 @@ struct victims_gang {
 	int minimum[VICTIMS_CHILDREN], count[VICTIMS_CHILDREN]; /* pods */
 	int node[VICTIMS_CHILDREN][VICTIMS_PODS];
 	int priority, app, queue; /* app: the budget that covers it, -1 for none. For a reclaim the queue is 1 or 2 */
+	bool stays;               /* must not be evicted, and so not be moved */
+	bool together;            /* its pods are in one rack */
 };
 
 struct victims_instance {
@@ -40,7 +43,7 @@ enum { VICTIMS_ANYWHERE, VICTIMS_RACK, VICTIMS_NODE };
 
 struct victims_cost {
 	int violations;
-	int extent;     /* 0 surplus pods, 1 a child, 2 a gang: the worst of them */
+	int extent;     /* -1 nobody is lost, 0 surplus pods, 1 a child, 2 a gang: the worst of them */
 	int priority;   /* the highest among those */
 	bool undercuts; /* some queue is left with less than it is entitled to */
 	int pods;
@@ -48,10 +51,10 @@ struct victims_cost {
 
 /* Whether the group that waits fits as it is. */
 bool victims_fit(const struct victims_instance *instance);
-/* The best set of pods to lose, by trying all of them. False when none makes room. */
+/* The best sets of pods to lose and of pods to move, by trying all of them. False when none makes room. */
 bool victims_judge(const struct victims_instance *instance, struct victims_cost *best);
-/* What a set costs: a bit per pod, numbered gang by gang, child by child. False when it leaves a part of a gang that is of no use. */
-bool victims_cost_of(const struct victims_instance *instance, unsigned lost, struct victims_cost *cost);
+/* What they cost: a bit per pod, numbered gang by gang, child by child. False when it leaves a part of a gang that is of no use. */
+bool victims_cost_of(const struct victims_instance *instance, unsigned lost, unsigned moved, struct victims_cost *cost);
 /* Without a look at the queues: what undercuts one is worse than what does not, but of sets of that many pods any will do. */
 int victims_compare_costs(const struct victims_cost *a, const struct victims_cost *b);
 

@@ -1,4 +1,4 @@
-/* Tries every set of pods. Shares nothing with the engine. */
+/* Tries every set of pods to lose and to move, and every new place. Shares nothing with the engine. */
 #include "instance.h"
 
 #include <string.h>
@@ -24,22 +24,68 @@ static bool fits(const struct victims_instance *instance, const int *free)
 	return children >= instance->children;
 }
 
-static bool fits_without(const struct victims_instance *instance, unsigned lost)
+struct trial {
+	const struct victims_instance *instance;
+	int free[VICTIMS_NODES];
+	const struct victims_gang *gang[VICTIMS_PODS]; /* by pod, numbered as they are listed */
+	int at[VICTIMS_PODS];                          /* -1: lost, or off its node */
+	int pods;
+};
+
+static bool may_stand(const struct trial *trial, int pod, int node)
 {
-	int free[VICTIMS_NODES], bit = 0;
-	memcpy(free, instance->capacity, sizeof(free));
+	const struct victims_gang *gang = trial->gang[pod];
+	for (int other = 0; other < trial->pods && gang->together; other++)
+		if (trial->gang[other] == gang && trial->at[other] >= 0 &&
+		    trial->instance->rack[trial->at[other]] != trial->instance->rack[node])
+			return false;
+	return trial->free[node] >= gang->size;
+}
+
+/* With a new place for each pod that moves. */
+static bool fits_moved(struct trial *trial, unsigned moved)
+{
+	if (!fits(trial->instance, trial->free))
+		return false;
+	int pod = 0;
+	if (!moved)
+		return true;
+	while (!(moved >> pod & 1))
+		pod++;
+	bool fine = false;
+	for (int n = 0; n < trial->instance->nodes && !fine; n++) {
+		if (!may_stand(trial, pod, n))
+			continue;
+		trial->free[n] -= trial->gang[pod]->size;
+		trial->at[pod] = n;
+		fine = fits_moved(trial, moved & ~(1u << pod));
+		trial->free[n] += trial->gang[pod]->size;
+		trial->at[pod] = -1;
+	}
+	return fine;
+}
+
+/* With these lost, and these on other nodes. */
+static bool fits_with(const struct victims_instance *instance, unsigned lost, unsigned moved)
+{
+	struct trial trial = {.instance = instance};
+	memcpy(trial.free, instance->capacity, sizeof(trial.free));
 	for (int g = 0; g < instance->gang_count; g++) {
 		const struct victims_gang *gang = &instance->gangs[g];
 		for (int c = 0; c < gang->children; c++)
-			for (int p = 0; p < gang->count[c]; p++, bit++)
-				free[gang->node[c][p]] -= lost >> bit & 1 ? 0 : gang->size;
+			for (int p = 0; p < gang->count[c]; p++, trial.pods++) {
+				bool off = (lost | moved) >> trial.pods & 1;
+				trial.free[gang->node[c][p]] -= off ? 0 : gang->size;
+				trial.gang[trial.pods] = gang;
+				trial.at[trial.pods] = off ? -1 : gang->node[c][p];
+			}
 	}
-	return fits(instance, free);
+	return fits_moved(&trial, moved);
 }
 
 bool victims_fit(const struct victims_instance *instance)
 {
-	return fits_without(instance, 0);
+	return fits_with(instance, 0, 0);
 }
 
 int victims_compare_costs(const struct victims_cost *a, const struct victims_cost *b)
@@ -125,18 +171,25 @@ static bool shares_allow(const struct victims_instance *instance, const int *gon
 	return true;
 }
 
-bool victims_cost_of(const struct victims_instance *instance, unsigned lost, struct victims_cost *cost)
+bool victims_cost_of(const struct victims_instance *instance, unsigned lost, unsigned moved, struct victims_cost *cost)
 {
 	int left[VICTIMS_BUDGETS] = {0}, gone_of[VICTIMS_GANGS] = {0}, bit = 0;
 	*cost = (struct victims_cost){.extent = -1};
 	for (int g = 0; g < instance->gang_count; g++) {
 		const struct victims_gang *gang = &instance->gangs[g];
-		int gone[VICTIMS_CHILDREN] = {0};
+		int gone[VICTIMS_CHILDREN] = {0}, elsewhere = 0;
 		for (int c = 0; c < gang->children; c++)
-			for (int p = 0; p < gang->count[c]; p++, bit++)
+			for (int p = 0; p < gang->count[c]; p++, bit++) {
 				gone[c] += lost >> bit & 1 ? 1 : 0;
+				elsewhere += moved >> bit & 1 ? 1 : 0;
+			}
 		if (!add_gang(gang, gone, cost))
 			return false;
+		if (gang->stays && (elsewhere || gone[0] || gone[1] || gone[2]))
+			return false;
+		cost->pods += elsewhere;
+		if (gang->app >= 0)
+			left[gang->app] += elsewhere;
 		for (int c = 0; c < gang->children; c++) {
 			gone_of[g] += gone[c];
 			if (gang->app >= 0)
@@ -165,12 +218,17 @@ bool victims_judge(const struct victims_instance *instance, struct victims_cost 
 	for (int g = 0; g < instance->gang_count; g++)
 		for (int c = 0; c < instance->gangs[g].children; c++)
 			pods += instance->gangs[g].count[c];
-	for (unsigned lost = 1; lost < 1u << pods; lost++) {
-		if (!victims_cost_of(instance, lost, &cost) || (instance->reclaim && cost.violations) ||
-		    (found && !is_better(&cost, best)) || !fits_without(instance, lost))
+	for (unsigned moved = 0; moved < 1u << pods; moved++) {
+		if (__builtin_popcount(moved) > VICTIMS_MOVES)
 			continue;
-		*best = cost;
-		found = true;
+		for (unsigned lost = 0; lost < 1u << pods; lost++) {
+			if ((lost & moved) || !victims_cost_of(instance, lost, moved, &cost) ||
+			    (instance->reclaim && cost.violations) || (found && !is_better(&cost, best)) ||
+			    !fits_with(instance, lost, moved))
+				continue;
+			*best = cost;
+			found = true;
+		}
 	}
 	return found;
 }

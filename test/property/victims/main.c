@@ -1,5 +1,6 @@
-/* Property test of preemption and reclaim: whenever pods of others can make room, the engine finds a set of them that no other
- * set beats: in violations of budgets, in what the worst of them is, in its priority, and in how many they are. */
+/* Property test of preemption and reclaim: whenever pods of others can make room, by leaving or by moving, the engine finds a set of
+ * them that no other set beats: in violations of budgets, in what the worst loss is, in its priority, and in how many they are.
+ * What moves alone can do is consolidation's, which runs first. */
 #include "instance.h"
 
 #include "../random.h"
@@ -37,6 +38,21 @@ static bool put_pod(struct random *random, const struct victims_instance *instan
 	return false;
 }
 
+/* Its first pod goes anywhere, the others where they have to. */
+static bool put_member(struct random *random, const struct victims_instance *instance, int *free,
+                       struct victims_gang *gang, int child, int *node)
+{
+	int first = -1;
+	for (int c = child; c >= 0 && first < 0; c--)
+		first = gang->count[c] ? gang->node[c][0] : -1;
+	if (!put_pod(random, instance, free, gang->size, node))
+		return false;
+	if (!gang->together || first < 0 || instance->rack[*node] == instance->rack[first])
+		return true;
+	free[*node] += gang->size;
+	return false;
+}
+
 static void generate_gang(struct random *random, struct victims_instance *instance, int *free, int *left, int largest,
                           bool entitled)
 {
@@ -45,13 +61,15 @@ static void generate_gang(struct random *random, struct victims_instance *instan
 	                            .app = random_range(random, 0, 3) - 2,
 	                            .queue = random_range(random, 1, 2),
 	                            .flat = random_range(random, 0, 3) > 0 || entitled};
+	gang.together = random_range(random, 0, 3) == 0;
+	gang.stays = random_range(random, 0, 9) == 0;
 	int children = gang.flat ? 1 : random_range(random, 2, VICTIMS_CHILDREN), found = 0;
 	gang.app = gang.app < -1 ? -1 : gang.app;
 	for (int c = 0; c < children; c++) {
 		int wanted = random_range(random, 0, 2) ? 1 : random_range(random, 1, 4), *count = &gang.count[found];
 		*count = 0;
 		for (; *count<wanted && * left> 0 &&
-		       put_pod(random, instance, free, gang.size, &gang.node[found][*count]);
+		       put_member(random, instance, free, &gang, found, &gang.node[found][*count]);
 		     (*left)--)
 			++*count;
 		if (!*count)
@@ -71,7 +89,7 @@ static void generate(uint64_t seed, void *out)
 {
 	struct victims_instance *instance = out;
 	struct random random = {.state = seed};
-	int free[VICTIMS_NODES], left = random_range(&random, 4, VICTIMS_PODS), largest = random_range(&random, 1, 3);
+	int free[VICTIMS_NODES], left = random_range(&random, 4, 9), largest = random_range(&random, 1, 3);
 	*instance = (struct victims_instance){.reclaim = random_range(&random, 0, 2) == 0,
 	                                      .nodes = random_range(&random, 2, VICTIMS_NODES)};
 	int per = random_range(&random, 1, 4), room = random_range(&random, 1, 4), even = random_range(&random, 0, 1);
@@ -165,6 +183,9 @@ static void add_running(struct built *built, const struct victims_instance *inst
 	struct gang *gang = &group->gang;
 	int class_ = pod_class(built, from->size, from->app);
 	group->priority = from->priority;
+	group->preempt = from->stays ? CYCLE_NON_PREEMPTIBLE : CYCLE_PREEMPTIBLE;
+	if (from->together)
+		gang->tree[0].required = (struct gang_level){.topology = 0, .level = 0};
 	group->queue = instance->reclaim ? from->queue : 0;
 	group->queue_name = built->cycle.queues[group->queue].name;
 	gang->tree[0].minimum = from->flat ? from->minimum[0] : from->needs;
@@ -256,20 +277,19 @@ static void build(struct built *built, const struct victims_instance *instance)
 /* ---- the comparison ---- */
 
 /* The pods that left, with their numbers as the judge has them; moved pods count. */
-static unsigned list_lost(const struct built *built, struct victims_cost *cost, bool *moved, bool *proved)
+static unsigned list_lost(const struct built *built, struct victims_cost *cost, unsigned *moved, bool *proved)
 {
 	int first[VICTIMS_GANGS + 1] = {0};
 	unsigned lost = 0;
 	for (size_t g = 0; g + 1 < built->cycle.group_count; g++)
 		first[g + 1] = first[g] + (int)built->cycle.groups[g].gang.pod_count;
-	*moved = false;
+	*moved = 0;
 	*proved = true;
 	cost->violations = 0;
 	for (size_t i = 0; i < built->cycle.eviction_count; i++) {
 		const struct cycle_eviction *eviction = &built->cycle.evictions[i];
-		lost |= 1u << (first[eviction->group] + eviction->pod);
+		*(eviction->moved ? moved : &lost) |= 1u << (first[eviction->group] + eviction->pod);
 		cost->violations += eviction->violates != NULL;
-		*moved |= eviction->moved;
 		*proved &= eviction->fewest;
 	}
 	return lost;
@@ -303,7 +323,7 @@ static void count(const struct victims_instance *instance, const struct victims_
 	tally->reclaimed += possible && instance->reclaim;
 	tally->violating += possible && best->violations > 0;
 	tally->moved += moved;
-	if (possible)
+	if (possible && best->extent >= 0)
 		tally->extents[best->extent]++;
 }
 
@@ -313,7 +333,8 @@ static void check(const void *given, struct result *result, void *sums)
 	struct tally *tally = sums;
 	struct built built;
 	struct victims_cost best = {0}, got = {0};
-	bool moved, proved;
+	bool proved;
+	unsigned moved;
 	if (victims_fit(instance)) {
 		tally->fits++;
 		return;
@@ -321,25 +342,25 @@ static void check(const void *given, struct result *result, void *sums)
 	build(&built, instance);
 	cycle_begin(&built.cycle);
 	cycle_run(&built.cycle, ACTION_ALLOCATE);
+	cycle_run(&built.cycle, ACTION_CONSOLIDATE);
 	cycle_run(&built.cycle, instance->reclaim ? ACTION_RECLAIM : ACTION_PREEMPT);
 	bool placed = gang_root_satisfied(&built.cycle.groups[instance->gang_count].gang);
 	bool possible = victims_judge(instance, &best);
 	unsigned lost = list_lost(&built, &got, &moved, &proved);
 	int violations = got.violations;
-	/* What moves may leave a part behind, for the whole is complete again elsewhere. */
-	bool of_use = victims_cost_of(instance, lost, &got);
+	bool of_use = victims_cost_of(instance, lost, moved, &got);
 	const char *fault = find_fault(&built);
-	if (fault || (!of_use && !moved) || (placed && !moved && got.violations != violations)) {
+	if (fault || !of_use || (placed && got.violations != violations)) {
 		result->failure = FAILURE_WRONG;
 		snprintf(result->text, sizeof(result->text), "%s", fault ? fault : "what is left is of no use");
-	} else if (possible != placed && !moved) {
+	} else if (possible && !placed) {
 		fail(result, FAILURE_MISSED, &got, &best);
-	} else if (possible && of_use && !moved && victims_compare_costs(&best, &got) != 0) {
+	} else if (possible && victims_compare_costs(&best, &got) < 0) {
 		fail(result, FAILURE_WORSE, &got, &best);
 	} else if (possible && !proved) {
 		fail(result, FAILURE_UNPROVED, &got, &best);
 	}
-	count(instance, &best, possible, moved, tally);
+	count(instance, &best, possible, moved != 0, tally);
 	cluster_destroy(built.cycle.cluster);
 	arena_destroy(built.arena);
 }
@@ -374,9 +395,11 @@ static void shrink(void *given, bool (*still_fails)(const void *instance, void *
 static void write_gang(const struct victims_gang *gang, FILE *out)
 {
 	fprintf(out,
-	        "{\"gpus\": %d, \"priority\": %d, \"budget\": %d, \"queue\": %d, \"flat\": %s, \"needs\": %d, "
+	        "{\"gpus\": %d, \"priority\": %d, \"budget\": %d, \"queue\": %d, \"stays\": %s, "
+	        "\"together\": %s, \"flat\": %s, \"needs\": %d, "
 	        "\"children\": [",
-	        gang->size, gang->priority, gang->app, gang->queue, gang->flat ? "true" : "false", gang->needs);
+	        gang->size, gang->priority, gang->app, gang->queue, gang->stays ? "true" : "false",
+	        gang->together ? "true" : "false", gang->flat ? "true" : "false", gang->needs);
 	for (int c = 0; c < gang->children; c++) {
 		fprintf(out, "%s{\"minimum\": %d, \"nodes\": [", c ? ", " : "", gang->minimum[c]);
 		for (int p = 0; p < gang->count[c]; p++)
