@@ -2,6 +2,7 @@
 not hold it, nothing fails for good, and all of it runs again when the other one is gone.
 """
 from cases_builtin import job, minimum, stateful_set
+from cases_jobset import jobset, replicated
 from cases_kubeflow import mpi_job, pytorch_job
 from cases_lws import lws
 from cases_ray import ray_cluster
@@ -50,6 +51,8 @@ def preempted(kind, make, pods, *operators):
 preempted("statefulsets", lambda: [stateful_set("victim", 2)], 2)
 preempted("deployments", lambda: [deployment("victim", 2)], 2)
 preempted("leaderworkersets", lambda: [lws("victim", 1, 2)], 2, "lws")
+# Its Jobs have rules of their own, by which an eviction is a failure: it has to be allowed to start again.
+preempted("jobsets", lambda: [jobset("victim", replicated("workers", 1, 2), failurePolicy={"maxRestarts": 3})], 2, "jobset")
 preempted("pytorchjobs", lambda: [pytorch_job("victim", 1)], 2, "training-operator")
 preempted("mpijobs", lambda: [mpi_job("victim", 2)], 3, "mpi-operator")
 preempted("rayclusters", lambda: [ray_cluster("victim", 2, 2)], 3, "kuberay")
