@@ -70,7 +70,7 @@ def check_run(name):
         files = [word for part in name.split("+") for word in ("-f", f"examples/{part}.yaml")]
         done = subprocess.run([PLATOON, "up", "--in-memory", "--data-dir", folder, "--port", "0", "--nodes", nodes,
                                "--until-placed", *files], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    last = dict(re.findall(r"^(\S+/\S+): (\w+, \d+ running, \d+ pending)", done.stdout, re.M))
+    last = dict(re.findall(r"^(\S+/.+?): (\w+, \d+ running, \d+ pending)", done.stdout, re.M))
     got = [sum(int(re.search(rf"(\d+) {word}", line).group(1)) for line in last.values()) for word in ("running", "pending")]
     assert got == [running, waiting], f"{got[0]} run and {got[1]} wait\n{done.stdout}{done.stderr}"
     assert done.returncode == (0 if running else 1), f"exit {done.returncode}\n{done.stdout}{done.stderr}"
