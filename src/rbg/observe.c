@@ -72,7 +72,7 @@ static const char *find_revision(const struct rbg_turn *turn, const struct rbg_f
 static size_t find_pods(struct rbg_turn *turn, struct found *found)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < turn->owned.count; i++) {
+	for (size_t i = 0; turn->facts && i < turn->owned.count; i++) {
 		const struct rbg_fact *fact = &turn->facts[i], *owner = NULL;
 		if (turn->owned.items[i]->type != turn->pods)
 			continue;

@@ -15,7 +15,7 @@ void expand_add_copy(struct manifests *objects, const struct val *object, const 
                      struct problems *problems);
 
 /* Runs the workloads of the simulation and adds the pods, PodGroups and Topologies that they make. With nodes among the objects a
- * pod is started only when it has a place beside all that came before it, else each is; of what is not made because
+ * pod is started only when it fits beside all that came before it, else each is; of what is not made because
  * something else does not come up there is a warning. False when it was too much. */
 bool expand_roll_out(struct simulation *simulation, const char *source, const struct settings *settings,
                      struct manifests *objects, struct problems *problems);
