@@ -134,6 +134,7 @@ static int take_turn(struct simulation *simulation)
 	else
 		store_commit(simulation->store, &error);
 	simulation->turns++;
+	simulation->changes += wrote;
 	if (simulation->options.after_turn)
 		simulation->options.after_turn(simulation->options.context);
 	/* Writes of one actor are news for those whose turn was before it. */
