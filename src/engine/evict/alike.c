@@ -10,6 +10,7 @@ struct alike {
 	bool exact;                      /* rules between pods look at names: no node is like another */
 	bool losing;                     /* pods are lost, not moved: it matters whose they are */
 	bool *tied;                      /* by group: its pods depend on each other */
+	int64_t *minimum;                /* by group: pods; without any they are surplus */
 	uint64_t *fixed;                 /* by node: its room without the units, and who may use it */
 	uint64_t *company;               /* by node: the units on it */
 	uint64_t **sums;                 /* by level and domain, as far as there is a topology */
@@ -27,7 +28,7 @@ static uint64_t describe_pod(const struct alike *alike, int group, const struct 
 	if (alike->losing) {
 		const struct cycle_group *of = &alike->cycle->groups[group];
 		key = hash_mix(key, (uint64_t)(uint32_t)of->priority << 32 | (uint32_t)of->queue);
-		key = hash_mix(key, (uint64_t)gang_minimum_pods(&of->gang, 0)); /* without one it is surplus */
+		key = hash_mix(key, (uint64_t)alike->minimum[group]);
 	}
 	if (alike->tied[group])
 		key = hash_mix(key, (uint64_t)(uint32_t)(group + 1) << 32 | (uint32_t)pod->leaf);
@@ -115,6 +116,7 @@ static bool has_rules(const struct cluster *cluster, const struct gang *gang)
 static void fix_members(struct alike *alike, int number)
 {
 	const struct gang *gang = &alike->cycle->groups[number].gang;
+	alike->minimum[number] = alike->losing ? gang_minimum_pods(gang, 0) : 0;
 	alike->tied[number] = is_tied(gang) || (alike->losing && gang->pod_count > 1);
 	alike->exact |= has_rules(alike->cycle->cluster, gang);
 	for (size_t p = 0; alike->tied[number] && p < gang->pod_count; p++)
@@ -163,6 +165,7 @@ struct alike *alike_create(const struct evict_attempt *attempt, const struct vic
 	alike->topology = cluster->topology_count == 1 ? &cluster->topologies[0] : NULL;
 	alike->exact = cluster->guarded_pod_classes.count > 0 || cluster->volume_pool || cluster->device_stock;
 	alike->tied = arena_array(arena, bool, cycle->group_count);
+	alike->minimum = arena_array(arena, int64_t, cycle->group_count);
 	alike->fixed = arena_array(arena, uint64_t, (size_t)cluster->node_count);
 	alike->company = arena_array(arena, uint64_t, (size_t)cluster->node_count);
 	make_sums(alike, arena);
