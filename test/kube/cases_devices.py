@@ -3,7 +3,7 @@ import json
 
 from kit import Replica, apply, gang, pods_of, test, wait_until
 
-API, DRIVER = "resource.k8s.io/v1", "gpu.example.com"
+API, DRIVER = "resource.k8s.io/v1", "parts.example.com"
 KINDS = ("resourceclaims", "resourceslices", "deviceclasses")
 
 

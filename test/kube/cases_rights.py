@@ -174,8 +174,9 @@ def live_with_devices(installed, replica):
 def set_image(installed, image):
     installed.plane.kubectl("patch", "rbg", "web", "--type=json", "-p", json.dumps([
         {"op": "replace", "path": "/spec/roles/0/standalonePattern/template/spec/containers/0/image", "value": image}]))
-    wait_until("all are new", lambda: installed.get("rbg", "web").get("status", {}).get("updated") == "1/1" or
-               installed.get("rbg", "web").get("status"))
+    wait_until(f"all have {image}", lambda: [
+        pod["spec"]["containers"][0]["image"] for pod in installed.get("pods")["items"]
+        if pod["metadata"]["name"].startswith("web-")] == [image] or installed.get("rbg", "web").get("status"))
 
 
 def live_with_groups(installed, replica):
@@ -197,7 +198,7 @@ def live_with_groups(installed, replica):
         {"op": "replace", "path": "/spec/roles/0/servicePorts/0/port", "value": 81},
         {"op": "replace", "path": "/spec/roles/0/standalonePattern/template/spec/containers/0/image", "value": "model:2"}]))
     wait_until("web is smaller", running(installed, "web-", 1), replica)
-    for version in list(range(3, 10)) + [3]:
+    for version in list(range(3, 10)) + [8, 9, 3]:  # also back to what is remembered
         set_image(installed, f"model:{version}")
     plane.kubectl("annotate", "rbg", "web", "rbg.workloads.x-k8s.io/rollback-to=0")
     wait_until("web is as it was before", lambda: "model:9" in json.dumps(installed.get("rbg", "web")["spec"]), replica)
