@@ -71,11 +71,21 @@ static void skip(const struct manifest *manifest, struct findings *findings)
 	add_finding(findings, manifest, &problems.items[0]);
 }
 
+static bool is_wrong(const struct findings *findings, const struct manifest *manifest)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].manifest == manifest && findings->items[i].problem.severity == SEVERITY_ERROR)
+			return true;
+	return false;
+}
+
+/* What admission refuses is refused again when it is tried; that was told. */
 static void tell_of_workload(void *context, const struct manifest *workload, const struct problem *problem,
                              bool of_group)
 {
 	(void)of_group;
-	add_finding(context, workload, problem);
+	if (!admit_knows(workload) || !is_wrong(context, workload))
+		add_finding(context, workload, problem);
 }
 
 static void check_all(const struct manifests *manifests, const struct settings *settings, struct findings *findings)
