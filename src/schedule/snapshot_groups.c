@@ -434,12 +434,12 @@ static void add_missing(struct snapshot_build *build, const struct snapshot_pod 
 	into->reasons = (struct reasons){0};
 	reason_add(&into->reasons, build->arena,
 	           (struct reason){.code = ungrouped ? REASON_NOT_GROUPED : REASON_MISSING_OBJECT,
-	                           .message = ungrouped
-	                                              ? ungrouped
-	                                              : arena_printf(build->arena,
-	                                                             "PodGroup %s does not exist; create it, or remove "
-	                                                             "the annotation pod-group-name",
-	                                                             pod->spec->group)});
+	                           .message = ungrouped ? ungrouped
+	                                                : arena_printf(build->arena,
+	                                                               "pod %s names PodGroup %.253s, which does not "
+	                                                               "exist; create it, or remove the annotation "
+	                                                               "pod-group-name",
+	                                                               pod->name, pod->spec->group)});
 }
 
 void build_groups(struct snapshot_build *build)

@@ -39,7 +39,7 @@ struct simulation {
 	struct world_admission *admission;
 	struct world *world;
 	uint64_t turns;
-	uint64_t changes; /* turns that wrote something; only counted without a real server */
+	uint64_t changes;        /* turns that wrote something; only counted without a real server */
 	struct cluster *cluster; /* NULL: in memory */
 	uint64_t collected;      /* version at which everything had its owner */
 	struct arena *arena;

@@ -20,7 +20,7 @@ static int counts(enum member_state state, enum counted counted)
 
 const char *gang_title(const struct gang *gang, struct arena *arena)
 {
-	return gang->title ? gang->title : arena_printf(arena, "%s/%s", gang->namespace_, gang->name);
+	return gang->title ? gang->title : arena_printf(arena, "%s/%.253s", gang->namespace_, gang->name);
 }
 
 static void count_tree(const struct gang *gang, enum counted counted, int *members, bool *satisfied)

@@ -68,7 +68,7 @@ struct gang {
 	int coming_class; /* of pods to come to leaves that have none: number of their pod class and 1; 0: like the others */
 };
 
-/* What people call it, with its namespace: "default/job/train". */
+/* What people call it, with its namespace: "default/job/train". No longer than a name may be: pods may name anything. */
 const char *gang_title(const struct gang *gang, struct arena *arena);
 /* Members per tree node that run or are reserved (leaf: pods; parent: satisfied children), and whether each node has
  * reached its minimum. Arrays of tree_count given by the caller; either may be NULL. */
