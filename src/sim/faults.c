@@ -7,7 +7,7 @@
 
 #define QUIET (90 * CLOCK_SECOND)
 #define REST_LIMIT (6 * 3600 * CLOCK_SECOND)
-#define MOST_CHANGES 5000 /* turns of one run that write something; sound ones take hundreds */
+#define MOST_CHANGES 1500 /* turns of one run that write something; sound ones take hundreds */
 #define ATTENDED 24
 #define REPLACE_ROUNDS 8
 

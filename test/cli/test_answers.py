@@ -186,7 +186,7 @@ def pods_without_their_group_are_not_left_out():
     plan = json.loads(expect(0, "plan", "-f", file, "-o", "json"))
     assert [(group["name"], group["state"], group["placed"]) for group in plan["groups"]] == [("gone", "Blocked", 0)], plan["groups"]
     assert plan["groups"][0]["reasons"][0]["code"] == "MissingObject" and not plan["evictions"], plan
-    expect(1, "why", "pod/p0", "-f", file, out="PodGroup gone does not exist")
+    expect(1, "why", "pod/p0", "-f", file, out="names PodGroup gone, which does not exist")
 
 
 run_tests(sys.argv[3:])
