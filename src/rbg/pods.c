@@ -82,25 +82,33 @@ static bool release(struct rbg_turn *turn, const struct rbg_role_state *role, co
 	return released;
 }
 
+/* Makes the pod one of the PodGroup. `labelled`: its subgroup is written too, NULL takes that away. */
+static void put_in_gang(struct rbg_turn *turn, const struct rbg_pod *pod, const char *gang, bool labelled,
+                        const char *subgroup)
+{
+	struct build *build = build_create();
+	struct node *patch = build_map(build), *metadata = build_map(build), *labels = build_map(build),
+		    *annotations = build_map(build);
+	if (labelled && subgroup)
+		build_put_string(build, labels, RBG_LABEL_SUBGROUP, subgroup);
+	else if (labelled)
+		build_put(build, labels, RBG_LABEL_SUBGROUP, NULL);
+	build_put_string(build, annotations, "pod-group-name", gang);
+	build_put(build, metadata, "labels", labels);
+	build_put(build, metadata, "annotations", annotations);
+	build_put(build, patch, "metadata", metadata);
+	rbg_patch(turn, pod->object, build, patch);
+	build_destroy(build);
+}
+
 /* Pods that another controller made belong to no PodGroup yet. */
 static void join_gang(struct rbg_turn *turn, const struct rbg_role_state *role, const struct rbg_instance *instance)
 {
 	const char *subgroup = rbg_subgroup_of(turn, role, instance->ordinal);
 	for (size_t i = 0; i < instance->pod_count; i++) {
 		const struct rbg_pod *pod = &instance->pods[i];
-		if (pod->fact->gang != rbg_memo_hash("") || pod->is_terminating)
-			continue;
-		struct build *build = build_create();
-		struct node *patch = build_map(build), *metadata = build_map(build), *labels = build_map(build),
-			    *annotations = build_map(build);
-		if (subgroup)
-			build_put_string(build, labels, RBG_LABEL_SUBGROUP, subgroup);
-		build_put_string(build, annotations, "pod-group-name", rbg_gang_of(turn, role, instance->ordinal));
-		build_put(build, metadata, "labels", labels);
-		build_put(build, metadata, "annotations", annotations);
-		build_put(build, patch, "metadata", metadata);
-		rbg_patch(turn, pod->object, build, patch);
-		build_destroy(build);
+		if (pod->fact->gang == rbg_memo_hash("") && !pod->is_terminating)
+			put_in_gang(turn, pod, rbg_gang_of(turn, role, instance->ordinal), subgroup != NULL, subgroup);
 	}
 }
 
@@ -109,18 +117,8 @@ static void leave_segment(struct rbg_turn *turn, const struct rbg_role_state *ro
 {
 	for (size_t i = 0; i < instance->pod_count; i++) {
 		const struct rbg_pod *pod = &instance->pods[i];
-		if (!(pod->fact->flags & RBG_FACT_SUBGROUP) || pod->is_terminating)
-			continue;
-		struct build *build = build_create();
-		struct node *patch = build_map(build), *metadata = build_map(build), *labels = build_map(build),
-			    *annotations = build_map(build);
-		build_put(build, labels, RBG_LABEL_SUBGROUP, NULL);
-		build_put_string(build, annotations, "pod-group-name", rbg_gang_of(turn, role, instance->ordinal));
-		build_put(build, metadata, "labels", labels);
-		build_put(build, metadata, "annotations", annotations);
-		build_put(build, patch, "metadata", metadata);
-		rbg_patch(turn, pod->object, build, patch);
-		build_destroy(build);
+		if (pod->fact->flags & RBG_FACT_SUBGROUP && !pod->is_terminating)
+			put_in_gang(turn, pod, rbg_gang_of(turn, role, instance->ordinal), true, NULL);
 	}
 }
 
